@@ -2,7 +2,8 @@ package tensor
 
 // MulAdd computes d = c + a·b: d and c have one row of n elements for each row of a, one
 // element per word (an f16 is in the low half). A nil c means zero. d and c may be the same
-// slice.
+// slice. Products with the same factors must not run at the same time, because the factors hold
+// working memory.
 func (f *Float) MulAdd(d []uint32, a *Rows, b *Cols, c []uint32) {
 	if vector && a.narrow.loaded && b.narrow.loaded && f.mulAddNarrow(d, a, b, c) {
 		return

@@ -14,6 +14,7 @@ type Rows struct {
 type Cols struct {
 	factor
 	narrow narrowFactor
+	buffer sweepBuffer // working memory of products
 }
 
 // panel is the number of elements of a row that are computed together.

@@ -40,13 +40,21 @@ func (f *Float) sweep(d []uint32, a *Rows, b *Cols, c []uint32, p, i, last int) 
 	}
 	switch {
 	case f.rule.half:
-		sweepHalf(&s, d[at:], c, n)
+		sweepHalf(&s, &b.buffer, d[at:], c, n)
 	case f.rule.twoPass:
-		sweepTwoPass(&s, d[at:], c, n)
+		sweepTwoPass(&s, &b.buffer, d[at:], c, n)
 	default:
 		sweepF32(&s, d[at:], c, n, f.a.wide())
 	}
 	return int(s.Done)
+}
+
+// sweepBuffer holds rows of accumulators and of sums. It is a part of Cols, because local
+// variables to which a simd.Sweep points are on the heap.
+type sweepBuffer struct {
+	wider [sweepRows * panel]uint32  // accumulators as f32
+	f32   [sweepRows * panel]uint32  // sums
+	f64   [sweepRows * panel]float64 // sums of f16 results, before they are rounded
 }
 
 // zeroC holds the accumulators of a row if c is nil.
@@ -66,8 +74,8 @@ func sweepF32(s *simd.Sweep, d, c []uint32, n int, wide bool) {
 }
 
 // sweepTwoPass computes the products without c and then adds c.
-func sweepTwoPass(s *simd.Sweep, d, c []uint32, n int) {
-	var sums [sweepRows * panel]uint32
+func sweepTwoPass(s *simd.Sweep, buffer *sweepBuffer, d, c []uint32, n int) {
+	sums := &buffer.f32
 	s.Rows = min(s.Rows, sweepRows)
 	sweepF32(s, sums[:], nil, panel, false)
 	for r := range int(s.Done) {
@@ -84,11 +92,11 @@ func sweepTwoPass(s *simd.Sweep, d, c []uint32, n int) {
 
 // sweepHalf computes f16 results: it converts c to f32 before the products and rounds the
 // sums to f16 afterwards.
-func sweepHalf(s *simd.Sweep, d, c []uint32, n int) {
-	var sums [sweepRows * panel]float64
-	var wider [sweepRows * panel]uint32
+func sweepHalf(s *simd.Sweep, buffer *sweepBuffer, d, c []uint32, n int) {
+	sums, wider := &buffer.f64, &buffer.wider
 	s.Rows = min(s.Rows, sweepRows)
 	s.C, s.CStep, s.D, s.DStep = &wider[0], 4*panel, unsafe.Pointer(&sums[0]), 8*panel
+	clear(wider[:])
 	if c != nil {
 		for r := range int(s.Rows) {
 			for l, v := range c[r*n:][:panel] {
