@@ -74,22 +74,21 @@ func NewTrials(ctx context.Context, s *Subject, p Plan, progress func(Progress))
 	return t, nil
 }
 
-// smallLimit is the first limit that findLimit tries.
-const smallLimit = 1 << 16
+// smallLimit is the first limit that findLimit tries. A mutant that hangs costs the whole limit
+// of each of its warps, so it is small.
+const smallLimit = 1 << 12
 
 // findLimit sets the limit of a step. The emulator does not report the instructions of one
-// warp, so findLimit raises the limit until the original ends within it. It runs one schedule:
-// the others need about as many instructions.
+// warp, so findLimit raises the limit until the original ends within it. It runs all schedules:
+// in some of them, warps ask their barriers many times.
 func (t *Trials) findLimit(ctx context.Context, s *trialStep) error {
-	first := *s
-	first.schedules = s.schedules[:min(len(s.schedules), 1)]
-	for first.limit = smallLimit; first.limit < 1<<34; first.limit *= 2 {
-		killed, err := t.try(ctx, t.original, &first)
+	for s.limit = smallLimit; s.limit < 1<<34; s.limit *= 2 {
+		killed, err := t.try(ctx, t.original, s)
 		switch {
 		case err != nil:
 			return err
 		case killed == nil:
-			s.limit = 4 * first.limit
+			s.limit *= 4
 			return nil
 		case killed.By != ByHang:
 			return fmt.Errorf("%s fails the %s gate on %s: %s", t.original.Name, killed.By, s, killed.Why)
