@@ -84,6 +84,38 @@ func (s *sim) fetch(w *warp) {
 	if loaded > w.at {
 		w.at, w.reason = loaded, Fetch
 	}
+	if w.core.near.use(w.op.line, s.rates.nearLines) {
+		return
+	}
+	if ok { // the line is in the cache of the SM but not in the small one of the sub-core
+		w.at, w.reason = w.at+s.rates.fetchMiss, Fetch
+	}
+}
+
+// lines is the instruction cache of a sub-core: the lines that were loaded last.
+type lines struct {
+	has  map[int32]bool
+	ring []int32
+	next int
+}
+
+// use reports whether a line is in the cache, and puts it there.
+func (l *lines) use(line int32, capacity int) bool {
+	if l.has[line] {
+		return true
+	}
+	if l.has == nil {
+		l.has = map[int32]bool{}
+	}
+	l.has[line] = true
+	if len(l.ring) < capacity {
+		l.ring = append(l.ring, line)
+		return false
+	}
+	delete(l.has, l.ring[l.next])
+	l.ring[l.next] = line
+	l.next = (l.next + 1) % capacity
+	return false
 }
 
 // finish ends a warp, and its cluster if it is the last one.

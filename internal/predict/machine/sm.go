@@ -117,6 +117,7 @@ type core struct {
 	warps  []*warp
 	pipes  [pipeCount]float64
 	tensor float64 // when the tensor core is free for wgmma
+	near   lines
 	free   float64 // when it can issue
 	last   *warp
 	best   *warp // the next warp to issue, nil if unknown or none

@@ -57,16 +57,17 @@ var pipeOf = [unitCount]pipe{
 // rates are the numbers of a chip that the simulation uses, in cycles of the SM clock unless a
 // name says otherwise.
 type rates struct {
-	latency, interval                                        [unitCount]float64
-	ghz                                                      float64
-	tensorF16, tensorFP8, mmaShare                           float64
-	shared, wavefront, wavefrontLatency                      float64
-	memorySM, memoryQueue                                    float64
-	l1, l2, dram, l2Bytes, smBytes                           float64
-	tma, tmaIssue, tmaEngine                                 float64
-	arrive, try, wake, barrier, cluster, dsmem, dsmemBytes   float64
-	wgmma, fence, fenceGPU, setmaxnreg, special, vote, redux float64
-	constant, atomic, blockStart, fetchLine, fetchNext       float64
+	latency, interval                                             [unitCount]float64
+	ghz                                                           float64
+	tensorF16, tensorFP8, mmaShare                                float64
+	shared, wavefront, wavefrontLatency                           float64
+	memorySM, memoryQueue                                         float64
+	l1, l2, dram, l2Bytes, smBytes                                float64
+	tma, tmaIssue, tmaEngine                                      float64
+	arrive, try, wake, barrier, cluster, dsmem, dsmemBytes        float64
+	wgmma, fence, fenceGPU, setmaxnreg, special, vote, redux      float64
+	constant, atomic, blockStart, fetchLine, fetchNext, fetchMiss float64
+	nearLines                                                     int // lines of machine code that a sub-core holds
 }
 
 func ratesOf(c *chips.Chip, mhz float64) *rates {
@@ -102,5 +103,6 @@ func ratesOf(c *chips.Chip, mhz float64) *rates {
 	r.special, r.vote, r.redux, r.constant = g("special_latency"), g("vote_latency"), g("redux_latency"), g("const_latency")
 	r.atomic, r.blockStart = g("atomic_ns")*r.ghz, g("block_start")
 	r.fetchLine, r.fetchNext = g("fetch_line"), g("fetch_next")
+	r.fetchMiss, r.nearLines = g("fetch_miss"), int(g("loop_instructions")/8)
 	return r
 }
