@@ -78,8 +78,7 @@ func repeat(n int, format string) string {
 	return s.String()
 }
 
-// TestUnits checks chains and streams of operations against the numbers of the chip. Code that
-// runs for the first time adds the cost of its fetches.
+// TestUnits checks chains and streams of operations against the numbers of the chip.
 func TestUnits(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
@@ -87,9 +86,10 @@ func TestUnits(t *testing.T) {
 		want       float64 // cycles
 	}{
 		{"a chain of 100 fma", repeat(100, "fma.rn.f32 %f0, %f0, %f0, %f0;\n") + "mov.b32 %f31, %f0;", 32, 400},
-		{"100 exponentials", exponentials(100) + sum(100), 32, 900},
-		{"4 warps have 4 sub-cores", exponentials(100) + sum(100), 128, 900},
-		{"8 warps share them", exponentials(100) + sum(100), 256, 1600},
+		{"200 exponentials, in rounds with a latency of about 60", tenTimes(exponentials(20) + sum(20)), 32, 2200},
+		{"4 warps have 4 sub-cores", tenTimes(exponentials(20) + sum(20)), 128, 2200},
+		{"8 warps share them", tenTimes(exponentials(20) + sum(20)), 256, 3800},
+		{"a loop that does not fit in the cache of a sub-core", tenTimes(repeat(600, "fma.rn.f32 %f0, %f0, %f0, %f0;\n")+"mov.b32 %f31, %f0;"), 32, 10 * (600*4 + 600/8*5)},
 		{"moves are free", "mov.b32 %f1, %f0;\n" + repeat(100, "mov.b32 %f2, %f1;\nmov.b32 %f1, %f2;\n") + "mov.b32 %f31, %f1;", 32, 0},
 		{"nobody reads the results", exponentials(100), 32, 0},
 	} {
@@ -98,6 +98,11 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%s: %.0f cycles, want about %.0f", c.name, got, c.want)
 		}
 	}
+}
+
+// tenTimes is a loop. The constant in the body differs in each round, so that nothing is invariant.
+func tenTimes(body string) string {
+	return "mov.u32 %r20, 10;\n$L:\ncvt.rn.f32.u32 %f0, %r20;\n" + body + "sub.u32 %r20, %r20, 1;\nsetp.ne.u32 %p0, %r20, 0;\n@%p0 bra $L;\n"
 }
 
 // sum uses %f100 and those that follow.
