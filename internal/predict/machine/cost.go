@@ -18,6 +18,7 @@ type cost struct {
 	hold    float64 // cycles for which it holds its pipe; 0 means slots times the interval of the unit
 	kind    kind
 	pure    bool // no effect besides its results
+	polls   bool // a wait for an mbarrier that says whether the phase is complete
 }
 
 // kind says what else an operation does.
@@ -299,7 +300,7 @@ func barrierCost(in *observe.Inst, r *rates) cost {
 		return cost{unit: None, slots: 1, kind: fences, latency: 1}
 	}
 	if in.Arg("waitComplete") != nil {
-		c.latency = r.try
+		c.latency, c.polls = r.try, true
 	}
 	return c
 }

@@ -257,6 +257,9 @@ func (s *sim) waitGroups(w *warp, groups []float64, n int, why Reason) {
 // synchronise executes arrivals and waits.
 func (s *sim) synchronise(w *warp, o *Op, f *warptrace.Fact, t float64) {
 	w.at = max(w.at, t+1)
+	if o.cost.polls && (f == nil || f.Waits < 0) { // no phase had to be complete
+		w.at, w.reason = max(w.at, t+s.rates.try), Barrier
+	}
 	if f == nil {
 		return
 	}
