@@ -89,7 +89,7 @@ func TestUnits(t *testing.T) {
 		{"200 exponentials, in rounds with a latency of about 60", tenTimes(exponentials(20) + sum(20)), 32, 2200},
 		{"4 warps have 4 sub-cores", tenTimes(exponentials(20) + sum(20)), 128, 2200},
 		{"8 warps share them", tenTimes(exponentials(20) + sum(20)), 256, 3800},
-		{"a loop that does not fit in the cache of a sub-core", tenTimes(repeat(600, "fma.rn.f32 %f0, %f0, %f0, %f0;\n")+"mov.b32 %f31, %f0;"), 32, 10 * (600*4 + 600/8*5)},
+		{"a loop that does not fit in the cache of a sub-core", tenTimes(repeat(600, "fma.rn.f32 %f0, %f0, %f0, %f0;\n") + "mov.b32 %f31, %f0;"), 32, 10 * (600*4 + 600/8*5)},
 		{"moves are free", "mov.b32 %f1, %f0;\n" + repeat(100, "mov.b32 %f2, %f1;\nmov.b32 %f1, %f2;\n") + "mov.b32 %f31, %f1;", 32, 0},
 		{"nobody reads the results", exponentials(100), 32, 0},
 	} {
