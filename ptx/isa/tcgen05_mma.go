@@ -58,17 +58,21 @@ func (p memoryProduct) scaled() *Form {
 		need("block16 block32", 100, 88), collectorA, tensorMemoryNeeds)
 }
 
-// weightStationary returns the products that keep B in collector buffers.
-func (p memoryProduct) weightStationary() []*Form {
-	buffers := ""
+// collectorB says which of four collector buffers B is in, and how long it stays there.
+var collectorB = set("collector", func() (buffers string) {
 	for b := range 4 {
 		for _, op := range []string{"fill", "use", "lastuse", "discard"} {
 			buffers += fmt.Sprintf(" collector::b%d::%s", b, op)
 		}
 	}
+	return buffers
+}())
+
+// weightStationary returns the products that keep B in collector buffers.
+func (p memoryProduct) weightStationary() []*Form {
 	syntax := p.opcode + ".kind{.collector} " + p.operands + ", enableInputD:pred!{, zeroColumnMask:b64}"
 	return []*Form{
-		form(syntax, set("kind", "kind::f16 kind::tf32 kind::f8f6f4"), set("collector", buffers), tensorMemoryNeeds),
-		form(syntax, set("kind", "kind::i8"), set("collector", buffers), inTargets(86, 100, 110)),
+		form(syntax, set("kind", "kind::f16 kind::tf32 kind::f8f6f4"), collectorB, tensorMemoryNeeds),
+		form(syntax, set("kind", "kind::i8"), collectorB, inTargets(86, 100, 110)),
 	}
 }
