@@ -46,6 +46,7 @@ func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 	if cold := w.Bytes > int64(chip.Get("l2_mb")*1e6/2); cold {
 		kernel = max(kernel, dram)
 	}
+	chip.MHz = int(mhz)
 	p := &Profile{Chip: chip.String(), Blocks: l.Count * blocks, Waves: len(plan.Clusters), Clock: int(mhz)}
 	p.Micros = kernel + chip.Get("launch_us")
 	p.Low, p.High = p.Micros*chip.Get("band_low"), p.Micros*chip.Get("band_high")

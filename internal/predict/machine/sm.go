@@ -122,7 +122,6 @@ type core struct {
 	last   *warp
 	best   *warp // the next warp to issue, nil if unknown or none
 	at     float64
-	why    Reason
 	stale  bool
 }
 
