@@ -27,7 +27,6 @@ var fusions = []fusion{
 	{"shl", adds, 0},          // LEA
 	{"mul", adds, 0},          // IMAD
 	{logic, logic, 0},         // LOP3
-	{"shl shr", "and", 80},    // bit fields by LOP3 and SHF are not fused, but the mask often folds
 	{extrema, extrema, 90},    // VIMNMX3
 	{"setp", "setp", 0},       // a comparison folds its third operand
 	{"setp", "and or xor", 0}, // PLOP3 takes three predicates
