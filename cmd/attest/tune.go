@@ -24,8 +24,8 @@ configuration, until the best three have no neighbour left that was not tried, o
 
 A configuration must pass the gates of resources, defects and correctness by the smoke
 plan of attest gate before its time counts. On a GPU times are measured, in turns with
-the preset. Without a GPU they are PREDICTED from throughputs alone: the middle between
-the two times of attest profile. Gate and measure the best before you believe them.
+the preset. Without a GPU they are PREDICTED by the simulator of attest profile. Gate and
+measure the best before you believe them.
 
 Everything that was tried is in --state, which is written after each configuration; the
 same command continues from there after Ctrl-C or a crash. --out writes the PTX of the best

@@ -1,3 +1,3 @@
-// Package profile says where the time of a kernel goes: a prediction from counts of the
-// emulator and, on a machine with a GPU and Nsight Compute, a measurement.
+// Package profile says where the time of a kernel goes: a prediction by the simulator
+// and, on a machine with a GPU and Nsight Compute, a measurement.
 package profile
