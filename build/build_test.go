@@ -41,8 +41,8 @@ func checkCode(t *testing.T, k *build.Kernel, want string) {
 
 func TestIfElse(t *testing.T) {
 	k := build.New("k", ptx.SM80)
-	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
-	r := k.U32(7).Var()
+	out, n := build.ParamGlobal[build.U32](k, "out"), k.ParamU32("n")
+	r := build.NewVar(k.U32(7))
 	k.If(n.SetpLt(4), func() {
 		r.Set(n.Add(1))
 	}).Else(func() {
@@ -68,7 +68,7 @@ func TestIfElse(t *testing.T) {
 
 func TestLoopBreakContinue(t *testing.T) {
 	k := build.New("k", ptx.SM80)
-	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
+	out, n := build.ParamGlobal[build.U32](k, "out"), k.ParamU32("n")
 	k.Loop(2, n, 3, func(i build.U32) {
 		k.If(i.SetpEq(5), k.Continue)
 		k.If(i.SetpEq(8), k.Break)
@@ -104,8 +104,8 @@ func TestLoopBreakContinue(t *testing.T) {
 
 func TestWhileUntil(t *testing.T) {
 	k := build.New("k", ptx.SM80)
-	flag, n := k.ParamGlobalU32("flag"), k.ParamU32("n")
-	left := n.Var()
+	flag, n := build.ParamGlobal[build.U32](k, "flag"), k.ParamU32("n")
+	left := build.NewVar(n)
 	k.While(func() build.Pred { return left.Get().SetpGt(0) }, func() {
 		left.Set(left.Get().Shr(1))
 	})
@@ -129,7 +129,7 @@ func TestWhileUntil(t *testing.T) {
 
 func TestSwitch(t *testing.T) {
 	k := build.New("k", ptx.SM80)
-	out, role := k.ParamGlobalU32("out"), k.ParamU32("role")
+	out, role := build.ParamGlobal[build.U32](k, "out"), k.ParamU32("role")
 	set := func(v uint32) func() { return func() { out.St(v) } }
 	k.Switch(role, build.Case(0, set(10)), build.Case(3, set(13)), build.Default(set(99)))
 	checkCode(t, k, `
@@ -158,8 +158,8 @@ func TestSwitch(t *testing.T) {
 // TestVarKeepsOldValues checks that a value that was read before a Set does not change.
 func TestVarKeepsOldValues(t *testing.T) {
 	k := build.New("k", ptx.SM80)
-	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
-	a, b := n.Var(), k.U32(1).Var()
+	out, n := build.ParamGlobal[build.U32](k, "out"), k.ParamU32("n")
+	a, b := build.NewVar(n), build.NewVar(k.U32(1))
 	k.Loop(0, n, 1, func(build.U32) { // (a, b) = (b, a+b)
 		old := a.Get()
 		a.Set(b.Get())
@@ -176,7 +176,7 @@ func TestVarKeepsOldValues(t *testing.T) {
 // merged with a variable that is set before the product ends.
 func TestCoalesceSparesWgmma(t *testing.T) {
 	k := build.New("k", ptx.SM90a)
-	out, desc := k.ParamGlobalF32("out"), k.ParamU64("desc")
+	out, desc := build.ParamGlobal[build.F32](k, "out"), k.ParamU64("desc")
 	acc := build.Vars(k.F32(0), 4)
 	frag := build.Vars(k.B32(0), 4)
 	var a [4]build.B32
@@ -208,7 +208,7 @@ func TestMisuse(t *testing.T) {
 		{"escape", "made inside If is used outside it", func(k *build.Kernel) {
 			var v build.U32
 			k.If(k.TidX().SetpEq(0), func() { v = k.TidX().Add(1) })
-			k.ParamGlobalU32("p").St(v)
+			build.ParamGlobal[build.U32](k, "p").St(v)
 		}},
 		{"zero value", "never given a value", func(k *build.Kernel) {
 			var v build.U32
@@ -242,7 +242,7 @@ func TestMisuse(t *testing.T) {
 			build.Pack2[build.B32](k.TidX(), k.TidX())
 		}},
 		{"constant", "cpSize", func(k *build.Kernel) {
-			k.CpAsyncCg(k.SharedB8("s", 64), k.ParamGlobalB8("g"), 8)
+			k.CpAsyncCg(build.SharedArray[build.B8](k, "s", 64), build.ParamGlobal[build.B8](k, "g"), 8)
 		}},
 		{"target", "sm_90", func(k *build.Kernel) { k.ClusterCtarank(); k.BarrierClusterArrive() }},
 		{"directive", ".maxntid was given already", func(k *build.Kernel) { k.MaxNTid(32); k.MaxNTid(64) }},
@@ -252,21 +252,21 @@ func TestMisuse(t *testing.T) {
 		{"reduce width", "not 5", func(k *build.Kernel) {
 			build.LaneReduce(k.F32(1), 5, func(a, b build.F32) build.F32 { return a.Add(b) })
 		}},
-		{"shared", "at least one", func(k *build.Kernel) { k.SharedF32("s", 0) }},
+		{"shared", "at least one", func(k *build.Kernel) { build.SharedArray[build.F32](k, "s", 0) }},
 		{"beyond a shared array", "byte 32 of the shared variable s, which has 32 bytes", func(k *build.Kernel) {
-			k.SharedF32("s", 8).At(8).St(1)
+			build.SharedArray[build.F32](k, "s", 8).At(8).St(1)
 		}},
 		{"before a shared array", "byte -4 of the shared variable s", func(k *build.Kernel) {
-			k.SharedF32("s", 8).Plus(-1).Ld()
+			build.SharedArray[build.F32](k, "s", 8).Plus(-1).Ld()
 		}},
 		{"across the end", "ld of 16 bytes at byte 24 of the shared variable s, which has 32 bytes", func(k *build.Kernel) {
-			k.SharedF32("s", 8).At(6).LdV4()
+			build.SharedArray[build.F32](k, "s", 8).At(6).LdV4()
 		}},
 		{"a barrier beyond", "byte 16 of the shared variable bars", func(k *build.Kernel) {
-			k.MbarrierInit(k.SharedB64("bars", 2).At(2), 1)
+			k.MbarrierInit(build.SharedArray[build.B64](k, "bars", 2).At(2), 1)
 		}},
 		{"shared too large", "shared", func(k *build.Kernel) {
-			s := k.SharedF32("s", 1<<20)
+			s := build.SharedArray[build.F32](k, "s", 1<<20)
 			s.St(1)
 		}},
 	} {
@@ -316,7 +316,7 @@ func thisFile() string {
 func TestWarnings(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	k.MinNCTAPerSM(2)
-	out := k.ParamGlobalU32("out")
+	out := build.ParamGlobal[build.U32](k, "out")
 	out.St(1)
 	if _, err := k.PTX(); err != nil {
 		t.Fatal(err)
@@ -336,7 +336,7 @@ func TestWarnings(t *testing.T) {
 func TestSameEverywhere(t *testing.T) {
 	write := func() string {
 		k := build.New("k", ptx.SM80)
-		k.ParamGlobalU32("p").At(k.TidX()).St(k.TidX())
+		build.ParamGlobal[build.U32](k, "p").At(k.TidX()).St(k.TidX())
 		s, err := k.PTX()
 		if err != nil {
 			t.Fatal(err)
@@ -367,7 +367,7 @@ func TestZeroReceiver(t *testing.T) {
 // This example builds a kernel with Go code and prints its PTX.
 func Example() {
 	k := build.New("iota", ptx.SM80)
-	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
+	out, n := build.ParamGlobal[build.U32](k, "out"), k.ParamU32("n")
 	i := k.CtaidX().MadLo(k.NtidX(), k.TidX())
 	k.If(i.SetpLt(n), func() { out.At(i).St(i) })
 	m, err := k.Module()

@@ -70,7 +70,7 @@ func (k *Kernel) looping(l *loop, what string, body func()) {
 
 // Loop runs body for i = from, from+step, … while i < to, compared as unsigned.
 func (k *Kernel) Loop(from, to, step Int, body func(i U32)) {
-	i := k.AsU32(from).Var()
+	i := NewVar(k.AsU32(from))
 	l := &loop{next: k.newLabel(), end: k.newLabel()}
 	top := k.newLabel()
 	k.within("Loop", func() {

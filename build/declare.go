@@ -37,8 +37,10 @@ func param[T Value](k *Kernel, name string) T {
 	return emit1[T](k, "ld.param."+t.String(), nil, &address{k: k, sym: sym})
 }
 
-// paramGlobal declares a pointer parameter and loads it.
-func paramGlobal[T Value](k *Kernel, name string) Global[T] {
+// ParamGlobal declares a kernel parameter that points to values of type T in global memory.
+// It is a function and not a method for each type: packages that use build would compile the
+// methods of all pointer types.
+func ParamGlobal[T Value](k *Kernel, name string) Global[T] {
 	sym := k.newParam(&ptx.Var{Space: ptx.Param, Type: ptx.U64}, name)
 	generic := emit1[U64](k, "ld.param.u64", nil, &address{k: k, sym: sym})
 	return GlobalAt[T](emit1[U64](k, "cvta.to.global.u64", nil, generic))
@@ -112,8 +114,8 @@ func (a tensorAt) operand(k *Kernel) (ptx.Operand, bool) {
 	return o, ok
 }
 
-// sharedArray declares a static array in shared memory.
-func sharedArray[T Value](k *Kernel, name string, n int) Shared[T] {
+// SharedArray declares an array of n values of type T in shared memory.
+func SharedArray[T Value](k *Kernel, name string, n int) Shared[T] {
 	var zero T
 	if n < 1 {
 		k.errorf("shared array %q has %d elements: give it at least one", name, n)

@@ -1,7 +1,7 @@
 // Package build writes kernels in Go, one PTX instruction per call.
 //
 //	k := build.New("saxpy", ptx.SM80)
-//	x, y := k.ParamGlobalF32("x"), k.ParamGlobalF32("y")
+//	x, y := ParamGlobal[F32](k, "x"), ParamGlobal[F32](k, "y")
 //	a, n := k.ParamF32("a"), k.ParamU32("n")
 //	i := k.CtaidX().MadLo(k.NtidX(), k.TidX()) // mad.lo.u32
 //	k.If(i.SetpLt(n), func() {                 // setp.lt.u32

@@ -16,8 +16,8 @@ import (
 func TestImmediates(t *testing.T) {
 	type lanes int
 	short := func(k *build.Kernel) {
-		out, sums, n := k.ParamGlobalU32("out"), k.ParamGlobalF32("sums"), k.ParamU32("n")
-		bar := k.SharedB64("bar", 1)
+		out, sums, n := build.ParamGlobal[build.U32](k, "out"), build.ParamGlobal[build.F32](k, "sums"), k.ParamU32("n")
+		bar := build.SharedArray[build.B64](k, "bar", 1)
 		k.MbarrierInit(bar, 1)
 		k.Loop(0, n, lanes(4), func(i build.U32) {
 			v := i.Shr(5).Add(uint8(1)).And(0xffffffff)
@@ -26,14 +26,14 @@ func TestImmediates(t *testing.T) {
 			out.Atom(build.AtomicAdd, 1)
 			sums.At(i).St(i.CvtRnF32().Max(0.5).FmaRn(2, math.Inf(-1)))
 		})
-		total := n.Var()
+		total := build.NewVar(n)
 		total.Set(7)
 		out.St(total.Get().CvtU64().Or(1 << 40).CvtU32())
 		sums.St(-0.25)
 	}
 	long := func(k *build.Kernel) {
-		out, sums, n := k.ParamGlobalU32("out"), k.ParamGlobalF32("sums"), k.ParamU32("n")
-		bar := k.SharedB64("bar", 1)
+		out, sums, n := build.ParamGlobal[build.U32](k, "out"), build.ParamGlobal[build.F32](k, "sums"), k.ParamU32("n")
+		bar := build.SharedArray[build.B64](k, "bar", 1)
 		k.MbarrierInit(bar, k.U32(1))
 		k.Loop(k.U32(0), n, k.U32(4), func(i build.U32) {
 			v := i.Shr(k.U32(5)).Add(k.U32(1)).And(k.U32(0xffffffff))
@@ -42,7 +42,7 @@ func TestImmediates(t *testing.T) {
 			out.Atom(build.AtomicAdd, k.U32(1))
 			sums.At(i).St(i.CvtRnF32().Max(k.F32(0.5)).FmaRn(k.F32(2), k.F32(float32(math.Inf(-1)))))
 		})
-		total := n.Var()
+		total := build.NewVar(n)
 		total.Set(k.U32(7))
 		out.St(total.Get().CvtU64().Or(k.U64(1 << 40)).CvtU32())
 		sums.St(k.F32(-0.25))
@@ -61,9 +61,9 @@ func TestImmediates(t *testing.T) {
 // TestConstantIndex checks that a constant index needs no instruction.
 func TestConstantIndex(t *testing.T) {
 	k := build.New("k", ptx.SM80)
-	s := k.SharedU32("s", 8)
+	s := build.SharedArray[build.U32](k, "s", 8)
 	s.At(3).St(5)
-	k.ParamGlobalU32("out").At(2).St(s.At(3).Ld())
+	build.ParamGlobal[build.U32](k, "out").At(2).St(s.At(3).Ld())
 	checkCode(t, k, `
 		st.shared.u32 [s+12], 5;
 		ld.param.u64 %rd0, [out];
@@ -91,11 +91,11 @@ func TestImmediateMisuse(t *testing.T) {
 		{"nil", "a Go value of type <nil>", func(k *build.Kernel) { k.TidX().Add(nil) }},
 		{"inexact float", "16777217 is not exact as a .f32", func(k *build.Kernel) { k.F32(1).Mul(1<<24 + 1) }},
 		{"float too large", "1e+300 does not fit a .f32", func(k *build.Kernel) { k.F32(1).Mul(1e300) }},
-		{"half", "PTX has no immediates of type .f16: make a register with k.F16", func(k *build.Kernel) { k.SharedF16("s", 1).St(1) }},
+		{"half", "PTX has no immediates of type .f16: make a register with k.F16", func(k *build.Kernel) { build.SharedArray[build.F16](k, "s", 1).St(1) }},
 		{"loop", "the float 0.5 stands where a .u32 is needed", func(k *build.Kernel) { k.Loop(0.5, 4, 1, func(build.U32) {}) }},
-		{"index", "a .f32 register stands where a .u32 is needed", func(k *build.Kernel) { k.SharedU32("s", 4).At(k.F32(1)) }},
+		{"index", "a .f32 register stands where a .u32 is needed", func(k *build.Kernel) { build.SharedArray[build.U32](k, "s", 4).At(k.F32(1)) }},
 		{"coordinates", "not a []int", func(k *build.Kernel) {
-			s, bar := k.SharedB8("s", 128), k.SharedB64("bar", 1)
+			s, bar := build.SharedArray[build.B8](k, "s", 128), build.SharedArray[build.B64](k, "bar", 1)
 			k.CpAsyncBulkTensorSharedClusterGlobal(s, k.ParamTensorMap("m"), []int{0, 0}, bar)
 		}},
 	} {

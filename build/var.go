@@ -3,13 +3,13 @@ package build
 import "github.com/GOATnote-Inc/attest/ptx"
 
 // Var is a register that changes: state that a loop carries from round to round, or a
-// result of the two branches of an If. Make one with a value's Var method.
+// result of the two branches of an If. [NewVar] makes one.
 type Var[T Value] struct {
 	v *val
 }
 
-// newVar makes a variable that starts as v.
-func newVar[T Value](v T) *Var[T] {
+// NewVar makes a variable that starts as v.
+func NewVar[T Value](v T) *Var[T] {
 	k := kernelOf(v)
 	x := &Var[T]{&val{k, ptx.RegOp(newReg(v.Type())), k.scope}}
 	x.Set(v)
@@ -38,7 +38,7 @@ func (x *Var[T]) operand(k *Kernel) (ptx.Operand, bool) { return x.v.operand(k) 
 func Vars[T Value](v T, n int) []*Var[T] {
 	xs := make([]*Var[T], n)
 	for i := range xs {
-		xs[i] = newVar(v)
+		xs[i] = NewVar(v)
 	}
 	return xs
 }

@@ -17,9 +17,6 @@ func (Pred) Type() ptx.Type { return ptx.Pred }
 
 func (Pred) make(v *val) Value { return Pred{v} }
 
-// Var makes a variable that starts as a.
-func (a Pred) Var() *Var[Pred] { return newVar(a) }
-
 // B8 is a value of PTX type .b8.
 type B8 struct{ *val }
 
@@ -28,20 +25,11 @@ func (B8) Type() ptx.Type { return ptx.B8 }
 
 func (B8) make(v *val) Value { return B8{v} }
 
-// Var makes a variable that starts as a.
-func (a B8) Var() *Var[B8] { return newVar(a) }
-
 // B8 is a constant.
 func (k *Kernel) B8(v uint8) B8 { return B8{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamB8 declares a kernel parameter of type .b8.
 func (k *Kernel) ParamB8(name string) B8 { return param[B8](k, name) }
-
-// ParamGlobalB8 declares a kernel parameter that points to .b8 in global memory.
-func (k *Kernel) ParamGlobalB8(name string) Global[B8] { return paramGlobal[B8](k, name) }
-
-// SharedB8 declares an array of n .b8 in shared memory.
-func (k *Kernel) SharedB8(name string, n int) Shared[B8] { return sharedArray[B8](k, name, n) }
 
 // U8 is a value of PTX type .u8.
 type U8 struct{ *val }
@@ -51,20 +39,11 @@ func (U8) Type() ptx.Type { return ptx.U8 }
 
 func (U8) make(v *val) Value { return U8{v} }
 
-// Var makes a variable that starts as a.
-func (a U8) Var() *Var[U8] { return newVar(a) }
-
 // U8 is a constant.
 func (k *Kernel) U8(v uint8) U8 { return U8{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamU8 declares a kernel parameter of type .u8.
 func (k *Kernel) ParamU8(name string) U8 { return param[U8](k, name) }
-
-// ParamGlobalU8 declares a kernel parameter that points to .u8 in global memory.
-func (k *Kernel) ParamGlobalU8(name string) Global[U8] { return paramGlobal[U8](k, name) }
-
-// SharedU8 declares an array of n .u8 in shared memory.
-func (k *Kernel) SharedU8(name string, n int) Shared[U8] { return sharedArray[U8](k, name, n) }
 
 // S8 is a value of PTX type .s8.
 type S8 struct{ *val }
@@ -74,20 +53,11 @@ func (S8) Type() ptx.Type { return ptx.S8 }
 
 func (S8) make(v *val) Value { return S8{v} }
 
-// Var makes a variable that starts as a.
-func (a S8) Var() *Var[S8] { return newVar(a) }
-
 // S8 is a constant.
 func (k *Kernel) S8(v int8) S8 { return S8{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamS8 declares a kernel parameter of type .s8.
 func (k *Kernel) ParamS8(name string) S8 { return param[S8](k, name) }
-
-// ParamGlobalS8 declares a kernel parameter that points to .s8 in global memory.
-func (k *Kernel) ParamGlobalS8(name string) Global[S8] { return paramGlobal[S8](k, name) }
-
-// SharedS8 declares an array of n .s8 in shared memory.
-func (k *Kernel) SharedS8(name string, n int) Shared[S8] { return sharedArray[S8](k, name, n) }
 
 // B16 is a value of PTX type .b16.
 type B16 struct{ *val }
@@ -97,20 +67,11 @@ func (B16) Type() ptx.Type { return ptx.B16 }
 
 func (B16) make(v *val) Value { return B16{v} }
 
-// Var makes a variable that starts as a.
-func (a B16) Var() *Var[B16] { return newVar(a) }
-
 // B16 is a constant.
 func (k *Kernel) B16(v uint16) B16 { return B16{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamB16 declares a kernel parameter of type .b16.
 func (k *Kernel) ParamB16(name string) B16 { return param[B16](k, name) }
-
-// ParamGlobalB16 declares a kernel parameter that points to .b16 in global memory.
-func (k *Kernel) ParamGlobalB16(name string) Global[B16] { return paramGlobal[B16](k, name) }
-
-// SharedB16 declares an array of n .b16 in shared memory.
-func (k *Kernel) SharedB16(name string, n int) Shared[B16] { return sharedArray[B16](k, name, n) }
 
 // U16 is a value of PTX type .u16.
 type U16 struct{ *val }
@@ -120,20 +81,11 @@ func (U16) Type() ptx.Type { return ptx.U16 }
 
 func (U16) make(v *val) Value { return U16{v} }
 
-// Var makes a variable that starts as a.
-func (a U16) Var() *Var[U16] { return newVar(a) }
-
 // U16 is a constant.
 func (k *Kernel) U16(v uint16) U16 { return U16{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamU16 declares a kernel parameter of type .u16.
 func (k *Kernel) ParamU16(name string) U16 { return param[U16](k, name) }
-
-// ParamGlobalU16 declares a kernel parameter that points to .u16 in global memory.
-func (k *Kernel) ParamGlobalU16(name string) Global[U16] { return paramGlobal[U16](k, name) }
-
-// SharedU16 declares an array of n .u16 in shared memory.
-func (k *Kernel) SharedU16(name string, n int) Shared[U16] { return sharedArray[U16](k, name, n) }
 
 // S16 is a value of PTX type .s16.
 type S16 struct{ *val }
@@ -143,20 +95,11 @@ func (S16) Type() ptx.Type { return ptx.S16 }
 
 func (S16) make(v *val) Value { return S16{v} }
 
-// Var makes a variable that starts as a.
-func (a S16) Var() *Var[S16] { return newVar(a) }
-
 // S16 is a constant.
 func (k *Kernel) S16(v int16) S16 { return S16{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamS16 declares a kernel parameter of type .s16.
 func (k *Kernel) ParamS16(name string) S16 { return param[S16](k, name) }
-
-// ParamGlobalS16 declares a kernel parameter that points to .s16 in global memory.
-func (k *Kernel) ParamGlobalS16(name string) Global[S16] { return paramGlobal[S16](k, name) }
-
-// SharedS16 declares an array of n .s16 in shared memory.
-func (k *Kernel) SharedS16(name string, n int) Shared[S16] { return sharedArray[S16](k, name, n) }
 
 // F16 is a value of PTX type .f16.
 type F16 struct{ *val }
@@ -166,9 +109,6 @@ func (F16) Type() ptx.Type { return ptx.F16 }
 
 func (F16) make(v *val) Value { return F16{v} }
 
-// Var makes a variable that starts as a.
-func (a F16) Var() *Var[F16] { return newVar(a) }
-
 // F16 is the constant with these bits. PTX has no such literal: it is a mov.
 func (k *Kernel) F16(bits uint16) F16 {
 	return constBitsOf[F16](k, int64(bits))
@@ -176,12 +116,6 @@ func (k *Kernel) F16(bits uint16) F16 {
 
 // ParamF16 declares a kernel parameter of type .f16.
 func (k *Kernel) ParamF16(name string) F16 { return param[F16](k, name) }
-
-// ParamGlobalF16 declares a kernel parameter that points to .f16 in global memory.
-func (k *Kernel) ParamGlobalF16(name string) Global[F16] { return paramGlobal[F16](k, name) }
-
-// SharedF16 declares an array of n .f16 in shared memory.
-func (k *Kernel) SharedF16(name string, n int) Shared[F16] { return sharedArray[F16](k, name, n) }
 
 // BF16 is a value of PTX type .bf16.
 type BF16 struct{ *val }
@@ -191,9 +125,6 @@ func (BF16) Type() ptx.Type { return ptx.BF16 }
 
 func (BF16) make(v *val) Value { return BF16{v} }
 
-// Var makes a variable that starts as a.
-func (a BF16) Var() *Var[BF16] { return newVar(a) }
-
 // BF16 is the constant with these bits. PTX has no such literal: it is a mov.
 func (k *Kernel) BF16(bits uint16) BF16 {
 	return constBitsOf[BF16](k, int64(bits))
@@ -202,12 +133,6 @@ func (k *Kernel) BF16(bits uint16) BF16 {
 // ParamBF16 declares a kernel parameter of type .bf16.
 func (k *Kernel) ParamBF16(name string) BF16 { return param[BF16](k, name) }
 
-// ParamGlobalBF16 declares a kernel parameter that points to .bf16 in global memory.
-func (k *Kernel) ParamGlobalBF16(name string) Global[BF16] { return paramGlobal[BF16](k, name) }
-
-// SharedBF16 declares an array of n .bf16 in shared memory.
-func (k *Kernel) SharedBF16(name string, n int) Shared[BF16] { return sharedArray[BF16](k, name, n) }
-
 // E4M3x2 is a value of PTX type .e4m3x2.
 type E4M3x2 struct{ *val }
 
@@ -215,9 +140,6 @@ type E4M3x2 struct{ *val }
 func (E4M3x2) Type() ptx.Type { return ptx.E4M3x2 }
 
 func (E4M3x2) make(v *val) Value { return E4M3x2{v} }
-
-// Var makes a variable that starts as a.
-func (a E4M3x2) Var() *Var[E4M3x2] { return newVar(a) }
 
 // E4M3x2 is the constant with these bits. PTX has no such literal: it is a mov.
 func (k *Kernel) E4M3x2(bits uint16) E4M3x2 {
@@ -235,9 +157,6 @@ func (E5M2x2) Type() ptx.Type { return ptx.E5M2x2 }
 
 func (E5M2x2) make(v *val) Value { return E5M2x2{v} }
 
-// Var makes a variable that starts as a.
-func (a E5M2x2) Var() *Var[E5M2x2] { return newVar(a) }
-
 // E5M2x2 is the constant with these bits. PTX has no such literal: it is a mov.
 func (k *Kernel) E5M2x2(bits uint16) E5M2x2 {
 	return constBitsOf[E5M2x2](k, int64(bits))
@@ -254,20 +173,11 @@ func (B32) Type() ptx.Type { return ptx.B32 }
 
 func (B32) make(v *val) Value { return B32{v} }
 
-// Var makes a variable that starts as a.
-func (a B32) Var() *Var[B32] { return newVar(a) }
-
 // B32 is a constant.
 func (k *Kernel) B32(v uint32) B32 { return B32{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamB32 declares a kernel parameter of type .b32.
 func (k *Kernel) ParamB32(name string) B32 { return param[B32](k, name) }
-
-// ParamGlobalB32 declares a kernel parameter that points to .b32 in global memory.
-func (k *Kernel) ParamGlobalB32(name string) Global[B32] { return paramGlobal[B32](k, name) }
-
-// SharedB32 declares an array of n .b32 in shared memory.
-func (k *Kernel) SharedB32(name string, n int) Shared[B32] { return sharedArray[B32](k, name, n) }
 
 // U32 is a value of PTX type .u32.
 type U32 struct{ *val }
@@ -277,20 +187,11 @@ func (U32) Type() ptx.Type { return ptx.U32 }
 
 func (U32) make(v *val) Value { return U32{v} }
 
-// Var makes a variable that starts as a.
-func (a U32) Var() *Var[U32] { return newVar(a) }
-
 // U32 is a constant.
 func (k *Kernel) U32(v uint32) U32 { return U32{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamU32 declares a kernel parameter of type .u32.
 func (k *Kernel) ParamU32(name string) U32 { return param[U32](k, name) }
-
-// ParamGlobalU32 declares a kernel parameter that points to .u32 in global memory.
-func (k *Kernel) ParamGlobalU32(name string) Global[U32] { return paramGlobal[U32](k, name) }
-
-// SharedU32 declares an array of n .u32 in shared memory.
-func (k *Kernel) SharedU32(name string, n int) Shared[U32] { return sharedArray[U32](k, name, n) }
 
 // S32 is a value of PTX type .s32.
 type S32 struct{ *val }
@@ -300,20 +201,11 @@ func (S32) Type() ptx.Type { return ptx.S32 }
 
 func (S32) make(v *val) Value { return S32{v} }
 
-// Var makes a variable that starts as a.
-func (a S32) Var() *Var[S32] { return newVar(a) }
-
 // S32 is a constant.
 func (k *Kernel) S32(v int32) S32 { return S32{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamS32 declares a kernel parameter of type .s32.
 func (k *Kernel) ParamS32(name string) S32 { return param[S32](k, name) }
-
-// ParamGlobalS32 declares a kernel parameter that points to .s32 in global memory.
-func (k *Kernel) ParamGlobalS32(name string) Global[S32] { return paramGlobal[S32](k, name) }
-
-// SharedS32 declares an array of n .s32 in shared memory.
-func (k *Kernel) SharedS32(name string, n int) Shared[S32] { return sharedArray[S32](k, name, n) }
 
 // F32 is a value of PTX type .f32.
 type F32 struct{ *val }
@@ -323,9 +215,6 @@ func (F32) Type() ptx.Type { return ptx.F32 }
 
 func (F32) make(v *val) Value { return F32{v} }
 
-// Var makes a variable that starts as a.
-func (a F32) Var() *Var[F32] { return newVar(a) }
-
 // F32 is a constant.
 func (k *Kernel) F32(v float32) F32 {
 	return F32{k.constant(ptx.F32Operand, int64(math.Float32bits(v)))}
@@ -333,12 +222,6 @@ func (k *Kernel) F32(v float32) F32 {
 
 // ParamF32 declares a kernel parameter of type .f32.
 func (k *Kernel) ParamF32(name string) F32 { return param[F32](k, name) }
-
-// ParamGlobalF32 declares a kernel parameter that points to .f32 in global memory.
-func (k *Kernel) ParamGlobalF32(name string) Global[F32] { return paramGlobal[F32](k, name) }
-
-// SharedF32 declares an array of n .f32 in shared memory.
-func (k *Kernel) SharedF32(name string, n int) Shared[F32] { return sharedArray[F32](k, name, n) }
 
 // F16x2 is a value of PTX type .f16x2.
 type F16x2 struct{ *val }
@@ -348,9 +231,6 @@ func (F16x2) Type() ptx.Type { return ptx.F16x2 }
 
 func (F16x2) make(v *val) Value { return F16x2{v} }
 
-// Var makes a variable that starts as a.
-func (a F16x2) Var() *Var[F16x2] { return newVar(a) }
-
 // F16x2 is the constant with these bits. PTX has no such literal: it is a mov.
 func (k *Kernel) F16x2(bits uint32) F16x2 {
 	return constBitsOf[F16x2](k, int64(bits))
@@ -358,12 +238,6 @@ func (k *Kernel) F16x2(bits uint32) F16x2 {
 
 // ParamF16x2 declares a kernel parameter of type .f16x2.
 func (k *Kernel) ParamF16x2(name string) F16x2 { return param[F16x2](k, name) }
-
-// ParamGlobalF16x2 declares a kernel parameter that points to .f16x2 in global memory.
-func (k *Kernel) ParamGlobalF16x2(name string) Global[F16x2] { return paramGlobal[F16x2](k, name) }
-
-// SharedF16x2 declares an array of n .f16x2 in shared memory.
-func (k *Kernel) SharedF16x2(name string, n int) Shared[F16x2] { return sharedArray[F16x2](k, name, n) }
 
 // BF16x2 is a value of PTX type .bf16x2.
 type BF16x2 struct{ *val }
@@ -373,9 +247,6 @@ func (BF16x2) Type() ptx.Type { return ptx.BF16x2 }
 
 func (BF16x2) make(v *val) Value { return BF16x2{v} }
 
-// Var makes a variable that starts as a.
-func (a BF16x2) Var() *Var[BF16x2] { return newVar(a) }
-
 // BF16x2 is the constant with these bits. PTX has no such literal: it is a mov.
 func (k *Kernel) BF16x2(bits uint32) BF16x2 {
 	return constBitsOf[BF16x2](k, int64(bits))
@@ -384,14 +255,6 @@ func (k *Kernel) BF16x2(bits uint32) BF16x2 {
 // ParamBF16x2 declares a kernel parameter of type .bf16x2.
 func (k *Kernel) ParamBF16x2(name string) BF16x2 { return param[BF16x2](k, name) }
 
-// ParamGlobalBF16x2 declares a kernel parameter that points to .bf16x2 in global memory.
-func (k *Kernel) ParamGlobalBF16x2(name string) Global[BF16x2] { return paramGlobal[BF16x2](k, name) }
-
-// SharedBF16x2 declares an array of n .bf16x2 in shared memory.
-func (k *Kernel) SharedBF16x2(name string, n int) Shared[BF16x2] {
-	return sharedArray[BF16x2](k, name, n)
-}
-
 // U16x2 is a value of PTX type .u16x2.
 type U16x2 struct{ *val }
 
@@ -399,9 +262,6 @@ type U16x2 struct{ *val }
 func (U16x2) Type() ptx.Type { return ptx.U16x2 }
 
 func (U16x2) make(v *val) Value { return U16x2{v} }
-
-// Var makes a variable that starts as a.
-func (a U16x2) Var() *Var[U16x2] { return newVar(a) }
 
 // U16x2 is the constant with these bits. PTX has no such literal: it is a mov.
 func (k *Kernel) U16x2(bits uint32) U16x2 {
@@ -419,9 +279,6 @@ func (S16x2) Type() ptx.Type { return ptx.S16x2 }
 
 func (S16x2) make(v *val) Value { return S16x2{v} }
 
-// Var makes a variable that starts as a.
-func (a S16x2) Var() *Var[S16x2] { return newVar(a) }
-
 // S16x2 is the constant with these bits. PTX has no such literal: it is a mov.
 func (k *Kernel) S16x2(bits uint32) S16x2 {
 	return constBitsOf[S16x2](k, int64(bits))
@@ -437,9 +294,6 @@ type TF32 struct{ *val }
 func (TF32) Type() ptx.Type { return ptx.TF32 }
 
 func (TF32) make(v *val) Value { return TF32{v} }
-
-// Var makes a variable that starts as a.
-func (a TF32) Var() *Var[TF32] { return newVar(a) }
 
 // TF32 is the constant with these bits. PTX has no such literal: it is a mov.
 func (k *Kernel) TF32(bits uint32) TF32 {
@@ -457,20 +311,11 @@ func (B64) Type() ptx.Type { return ptx.B64 }
 
 func (B64) make(v *val) Value { return B64{v} }
 
-// Var makes a variable that starts as a.
-func (a B64) Var() *Var[B64] { return newVar(a) }
-
 // B64 is a constant.
 func (k *Kernel) B64(v uint64) B64 { return B64{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamB64 declares a kernel parameter of type .b64.
 func (k *Kernel) ParamB64(name string) B64 { return param[B64](k, name) }
-
-// ParamGlobalB64 declares a kernel parameter that points to .b64 in global memory.
-func (k *Kernel) ParamGlobalB64(name string) Global[B64] { return paramGlobal[B64](k, name) }
-
-// SharedB64 declares an array of n .b64 in shared memory.
-func (k *Kernel) SharedB64(name string, n int) Shared[B64] { return sharedArray[B64](k, name, n) }
 
 // U64 is a value of PTX type .u64.
 type U64 struct{ *val }
@@ -480,20 +325,11 @@ func (U64) Type() ptx.Type { return ptx.U64 }
 
 func (U64) make(v *val) Value { return U64{v} }
 
-// Var makes a variable that starts as a.
-func (a U64) Var() *Var[U64] { return newVar(a) }
-
 // U64 is a constant.
 func (k *Kernel) U64(v uint64) U64 { return U64{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamU64 declares a kernel parameter of type .u64.
 func (k *Kernel) ParamU64(name string) U64 { return param[U64](k, name) }
-
-// ParamGlobalU64 declares a kernel parameter that points to .u64 in global memory.
-func (k *Kernel) ParamGlobalU64(name string) Global[U64] { return paramGlobal[U64](k, name) }
-
-// SharedU64 declares an array of n .u64 in shared memory.
-func (k *Kernel) SharedU64(name string, n int) Shared[U64] { return sharedArray[U64](k, name, n) }
 
 // S64 is a value of PTX type .s64.
 type S64 struct{ *val }
@@ -503,20 +339,11 @@ func (S64) Type() ptx.Type { return ptx.S64 }
 
 func (S64) make(v *val) Value { return S64{v} }
 
-// Var makes a variable that starts as a.
-func (a S64) Var() *Var[S64] { return newVar(a) }
-
 // S64 is a constant.
 func (k *Kernel) S64(v int64) S64 { return S64{k.constant(ptx.ImmOperand, int64(v))} }
 
 // ParamS64 declares a kernel parameter of type .s64.
 func (k *Kernel) ParamS64(name string) S64 { return param[S64](k, name) }
-
-// ParamGlobalS64 declares a kernel parameter that points to .s64 in global memory.
-func (k *Kernel) ParamGlobalS64(name string) Global[S64] { return paramGlobal[S64](k, name) }
-
-// SharedS64 declares an array of n .s64 in shared memory.
-func (k *Kernel) SharedS64(name string, n int) Shared[S64] { return sharedArray[S64](k, name, n) }
 
 // F64 is a value of PTX type .f64.
 type F64 struct{ *val }
@@ -526,9 +353,6 @@ func (F64) Type() ptx.Type { return ptx.F64 }
 
 func (F64) make(v *val) Value { return F64{v} }
 
-// Var makes a variable that starts as a.
-func (a F64) Var() *Var[F64] { return newVar(a) }
-
 // F64 is a constant.
 func (k *Kernel) F64(v float64) F64 {
 	return F64{k.constant(ptx.F64Operand, int64(math.Float64bits(v)))}
@@ -537,12 +361,6 @@ func (k *Kernel) F64(v float64) F64 {
 // ParamF64 declares a kernel parameter of type .f64.
 func (k *Kernel) ParamF64(name string) F64 { return param[F64](k, name) }
 
-// ParamGlobalF64 declares a kernel parameter that points to .f64 in global memory.
-func (k *Kernel) ParamGlobalF64(name string) Global[F64] { return paramGlobal[F64](k, name) }
-
-// SharedF64 declares an array of n .f64 in shared memory.
-func (k *Kernel) SharedF64(name string, n int) Shared[F64] { return sharedArray[F64](k, name, n) }
-
 // B128 is a value of PTX type .b128.
 type B128 struct{ *val }
 
@@ -550,12 +368,3 @@ type B128 struct{ *val }
 func (B128) Type() ptx.Type { return ptx.B128 }
 
 func (B128) make(v *val) Value { return B128{v} }
-
-// Var makes a variable that starts as a.
-func (a B128) Var() *Var[B128] { return newVar(a) }
-
-// ParamGlobalB128 declares a kernel parameter that points to .b128 in global memory.
-func (k *Kernel) ParamGlobalB128(name string) Global[B128] { return paramGlobal[B128](k, name) }
-
-// SharedB128 declares an array of n .b128 in shared memory.
-func (k *Kernel) SharedB128(name string, n int) Shared[B128] { return sharedArray[B128](k, name, n) }

@@ -18,9 +18,9 @@ func Matmul() *build.Kernel {
 	)
 	k := build.New("matmul", ptx.SM80)
 	k.ReqNTid(128)
-	a, b, c := k.ParamGlobalF16("a"), k.ParamGlobalF16("b"), k.ParamGlobalF32("c")
+	a, b, c := build.ParamGlobal[build.F16](k, "a"), build.ParamGlobal[build.F16](k, "b"), build.ParamGlobal[build.F32](k, "c")
 	n, kdim := k.ParamU32("n"), k.ParamU32("kdim")
-	as, bs := k.SharedF16("as", 64*aPitch), k.SharedF16("bs", kTile*bPitch)
+	as, bs := build.SharedArray[build.F16](k, "as", 64*aPitch), build.SharedArray[build.F16](k, "bs", kTile*bPitch)
 
 	tid := k.TidX()
 	lane, warp := tid.And(31), tid.Shr(5)

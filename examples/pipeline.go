@@ -13,8 +13,8 @@ func Pipeline() *build.Kernel {
 	const threads, tile = 256, 1024 // 4 floats (16 bytes) per thread
 	k := build.New("pipeline", ptx.SM80)
 	k.ReqNTid(threads)
-	in, out, tiles := k.ParamGlobalF32("in"), k.ParamGlobalF32("out"), k.ParamU32("tiles")
-	buffers := k.SharedF32("buffers", 2*tile)
+	in, out, tiles := build.ParamGlobal[build.F32](k, "in"), build.ParamGlobal[build.F32](k, "out"), k.ParamU32("tiles")
+	buffers := build.SharedArray[build.F32](k, "buffers", 2*tile)
 
 	blocks := k.NctaidX()
 	mine := k.TidX().MulLo(4)                           // the thread's first float
@@ -31,7 +31,7 @@ func Pipeline() *build.Kernel {
 		k.CpAsyncCommitGroup()
 	}
 
-	buf := k.U32(0).Var()
+	buf := build.NewVar(k.U32(0))
 	fetch(k.CtaidX(), buf.Get())
 	k.Loop(k.CtaidX(), tiles, blocks, func(t build.U32) {
 		this := buf.Get()

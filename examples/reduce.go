@@ -15,13 +15,13 @@ func Reduce() *build.Kernel {
 	const threads, warps = 256, 8
 	k := build.New("reduce", ptx.SM80)
 	k.ReqNTid(threads)
-	x, total, n := k.ParamGlobalF32("x"), k.ParamGlobalF32("total"), k.ParamU32("n")
-	partial := k.SharedF32("partial", warps)
+	x, total, n := build.ParamGlobal[build.F32](k, "x"), build.ParamGlobal[build.F32](k, "total"), k.ParamU32("n")
+	partial := build.SharedArray[build.F32](k, "partial", warps)
 
 	tid := k.TidX()
 	first := k.CtaidX().MadLo(threads, tid)
 	stride := k.NctaidX().MulLo(threads)
-	sum := k.F32(0).Var()
+	sum := build.NewVar(k.F32(0))
 	k.Loop(first, n, stride, func(i build.U32) {
 		sum.Set(sum.Get().Add(x.At(i).Ld()))
 	})

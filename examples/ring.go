@@ -19,9 +19,9 @@ func Ring() *build.Kernel {
 	k := build.New("ring", ptx.SM90)
 	k.Version(8, 0)
 	k.ReqNTid(consumers + 32)
-	src, dst, tiles := k.ParamTensorMap("src"), k.ParamGlobalF32("dst"), k.ParamU32("tiles")
-	ring := build.SharedAlign(k.SharedF32("ring", stages*tile), 128)
-	full, empty := k.SharedB64("full", stages), k.SharedB64("empty", stages)
+	src, dst, tiles := k.ParamTensorMap("src"), build.ParamGlobal[build.F32](k, "dst"), k.ParamU32("tiles")
+	ring := build.SharedAlign(build.SharedArray[build.F32](k, "ring", stages*tile), 128)
+	full, empty := build.SharedArray[build.B64](k, "full", stages), build.SharedArray[build.B64](k, "empty", stages)
 
 	tid := k.TidX()
 	k.If(tid.SetpEq(0), func() {
@@ -36,7 +36,7 @@ func Ring() *build.Kernel {
 	// each calls body for the tiles of the block, with the stage of the tile and lap, the
 	// number of times that the ring was used completely before.
 	each := func(body func(t, stage, lap build.U32)) {
-		round := k.U32(0).Var()
+		round := build.NewVar(k.U32(0))
 		k.Loop(k.CtaidX(), tiles, k.NctaidX(), func(t build.U32) {
 			r := round.Get()
 			body(t, r.Rem(stages), r.Div(stages))

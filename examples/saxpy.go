@@ -10,7 +10,7 @@ import (
 // Launch: as many blocks as are needed to cover n elements.
 func Saxpy() *build.Kernel {
 	k := build.New("saxpy", ptx.SM80)
-	x, y := k.ParamGlobalF32("x"), k.ParamGlobalF32("y")
+	x, y := build.ParamGlobal[build.F32](k, "x"), build.ParamGlobal[build.F32](k, "y")
 	a, n := k.ParamF32("a"), k.ParamU32("n")
 
 	i := k.CtaidX().MadLo(k.NtidX(), k.TidX()) // i = ctaid.x · ntid.x + tid.x

@@ -16,9 +16,9 @@ func Transpose() *build.Kernel {
 	const tile, pitch, step = 32, 33, 8
 	k := build.New("transpose", ptx.SM80)
 	k.ReqNTid(tile, step)
-	in, out := k.ParamGlobalF32("in"), k.ParamGlobalF32("out")
+	in, out := build.ParamGlobal[build.F32](k, "in"), build.ParamGlobal[build.F32](k, "out")
 	rows, cols := k.ParamU32("rows"), k.ParamU32("cols")
-	s := k.SharedF32("tile", tile*pitch)
+	s := build.SharedArray[build.F32](k, "tile", tile*pitch)
 
 	x, y := k.TidX(), k.TidY()
 	left, top := k.CtaidX().MulLo(tile), k.CtaidY().MulLo(tile)

@@ -15,10 +15,10 @@ func Wgmma() *build.Kernel {
 	const m, n, kdim = 64, 64, 128
 	k := build.New("wgmma", ptx.SM90a)
 	k.ReqNTid(128)
-	a, b, d := k.ParamTensorMap("a"), k.ParamTensorMap("b"), k.ParamGlobalF32("d")
-	as := build.SharedAlign(k.SharedB8("as", m*kdim), 1024) // a swizzle repeats every
-	bs := build.SharedAlign(k.SharedB8("bs", n*kdim), 1024) // 8 rows of 128 bytes
-	landed := k.SharedB64("landed", 1)
+	a, b, d := k.ParamTensorMap("a"), k.ParamTensorMap("b"), build.ParamGlobal[build.F32](k, "d")
+	as := build.SharedAlign(build.SharedArray[build.B8](k, "as", m*kdim), 1024) // a swizzle repeats every
+	bs := build.SharedAlign(build.SharedArray[build.B8](k, "bs", n*kdim), 1024) // 8 rows of 128 bytes
+	landed := build.SharedArray[build.B64](k, "landed", 1)
 
 	tid := k.TidX()
 	k.If(tid.SetpEq(0), func() {

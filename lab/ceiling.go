@@ -103,7 +103,7 @@ const (
 // copyKernel copies memory: each block copies one piece, each thread 16 bytes at a time.
 func copyKernel() *build.Kernel {
 	k := build.New("copy", ptx.SM80)
-	from, to := k.ParamGlobalU32("from"), k.ParamGlobalU32("to")
+	from, to := build.ParamGlobal[build.U32](k, "from"), build.ParamGlobal[build.U32](k, "to")
 	first := k.CtaidX().MulLo(copyThreads * copyUnits).Add(k.TidX())
 	var units [copyUnits][4]build.U32
 	for i := range uint32(copyUnits) {
@@ -198,8 +198,8 @@ func wgmmaKernel() *build.Kernel {
 	k := build.New("wgmma_peak", ptx.SM90a)
 	k.ReqNTid(128)
 	rounds := k.ParamU32("rounds")
-	as := build.SharedAlign(k.SharedB8("as", m*kdim), 1024)
-	bs := build.SharedAlign(k.SharedB8("bs", n*kdim), 1024)
+	as := build.SharedAlign(build.SharedArray[build.B8](k, "as", m*kdim), 1024)
+	bs := build.SharedAlign(build.SharedArray[build.B8](k, "bs", n*kdim), 1024)
 	fill(k, build.SharedAs[build.U32](as, 0), m*kdim/4)
 	fill(k, build.SharedAs[build.U32](bs, 0), n*kdim/4)
 	k.FenceProxyAsync()

@@ -16,15 +16,15 @@ import (
 // widens an element, and sum rounds a partial sum.
 func direct(load func(k *build.Kernel, name string) func(at build.U32) build.F32, sum func(build.F32) build.F32) *build.Kernel {
 	k := build.New("direct", ptx.SM80)
-	q, kk, v, o := load(k, "q"), load(k, "k"), load(k, "v"), k.ParamGlobalF32("o")
+	q, kk, v, o := load(k, "q"), load(k, "k"), load(k, "v"), build.ParamGlobal[build.F32](k, "o")
 	sq, skv, c := k.ParamU32("sq"), k.ParamU32("skv"), k.ParamF32("c") // c is scale·log2(e)
 	const d = 64
 	row, col := k.CtaidX(), k.TidX()
 	head := row.Div(sq)
-	m, l, out := k.F32(-1e30).Var(), k.F32(0).Var(), k.F32(0).Var()
+	m, l, out := build.NewVar(k.F32(-1e30)), build.NewVar(k.F32(0)), build.NewVar(k.F32(0))
 	k.Loop(0, skv, 1, func(j build.U32) {
 		at := head.MadLo(skv, j).MulLo(d)
-		logit := k.F32(0).Var()
+		logit := build.NewVar(k.F32(0))
 		k.Loop(0, d, 1, func(i build.U32) {
 			logit.Set(sum(q(row.MadLo(d, i)).FmaRn(kk(at.Add(i)), logit.Get())))
 		})
@@ -40,12 +40,12 @@ func direct(load func(k *build.Kernel, name string) func(at build.U32) build.F32
 }
 
 func loadF32(k *build.Kernel, name string) func(build.U32) build.F32 {
-	p := k.ParamGlobalF32(name)
+	p := build.ParamGlobal[build.F32](k, name)
 	return func(at build.U32) build.F32 { return p.At(at).Ld() }
 }
 
 func loadF16(k *build.Kernel, name string) func(build.U32) build.F32 {
-	p := k.ParamGlobalF16(name)
+	p := build.ParamGlobal[build.F16](k, name)
 	return func(at build.U32) build.F32 { return p.At(at).Ld().CvtF32() }
 }
 

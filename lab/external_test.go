@@ -86,7 +86,7 @@ func TestPresetAsExternal(t *testing.T) {
 // thread per row and column.
 func naive() *build.Kernel {
 	k := build.New("naive", ptx.SM80)
-	q, kk, v, o := k.ParamGlobalF16("q"), k.ParamGlobalF16("k"), k.ParamGlobalF16("v"), k.ParamGlobalF32("o")
+	q, kk, v, o := build.ParamGlobal[build.F16](k, "q"), build.ParamGlobal[build.F16](k, "k"), build.ParamGlobal[build.F16](k, "v"), build.ParamGlobal[build.F32](k, "o")
 	batch, heads, hkv, sq, skv := k.ParamU32("batch"), k.ParamU32("heads"), k.ParamU32("hkv"), k.ParamU32("sq"), k.ParamU32("skv")
 	c := k.ParamF32("c") // scale·log2(e)
 	const d = 64
@@ -94,13 +94,13 @@ func naive() *build.Kernel {
 	b, rest := row.Div(sq.MulLo(heads)), row.Rem(sq.MulLo(heads))
 	s, h := rest.Div(heads), rest.Rem(heads)
 	hk := h.Div(heads.Div(hkv))
-	qs := k.SharedF32("qs", d)
+	qs := build.SharedArray[build.F32](k, "qs", d)
 	qs.At(col).St(q.At(row.MadLo(d, col)).Ld().CvtF32())
 	k.SyncThreads()
-	m, l, sum := k.F32(-1e30).Var(), k.F32(0).Var(), k.F32(0).Var()
+	m, l, sum := build.NewVar(k.F32(-1e30)), build.NewVar(k.F32(0)), build.NewVar(k.F32(0))
 	k.Loop(0, s.Add(skv).Sub(sq).Add(1), 1, func(j build.U32) {
 		at := b.MadLo(skv, j).MadLo(hkv, hk).MulLo(d)
-		logit := k.F32(0).Var()
+		logit := build.NewVar(k.F32(0))
 		k.Loop(0, d, 1, func(i build.U32) {
 			logit.Set(qs.At(i).Ld().FmaRn(kk.At(at.Add(i)).Ld().CvtF32(), logit.Get()))
 		})

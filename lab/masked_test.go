@@ -23,7 +23,7 @@ type maskFaults struct {
 func masked(f maskFaults) *build.Kernel {
 	k := build.New("masked", ptx.SM80)
 	q, kk, v := loadF16(k, "q"), loadF16(k, "k"), loadF16(k, "v")
-	sinks, o := k.ParamGlobalF32("sinks"), k.ParamGlobalF32("o")
+	sinks, o := build.ParamGlobal[build.F32](k, "sinks"), build.ParamGlobal[build.F32](k, "o")
 	heads, sq, skv := k.ParamU32("heads"), k.ParamU32("sq"), k.ParamU32("skv")
 	left, right := k.ParamS32("left"), k.ParamS32("right")
 	scale, softcap := k.ParamF32("scale"), k.ParamF32("softcap")
@@ -31,12 +31,12 @@ func masked(f maskFaults) *build.Kernel {
 	row, col := k.CtaidX(), k.TidX()
 	head := row.Div(sq)
 	own := row.Rem(sq).Add(skv).Sub(sq).CvtS32() // the key where the query stands
-	m, l := sinks.At(head.Rem(heads)).Ld().Var(), k.F32(1).Var()
+	m, l := build.NewVar(sinks.At(head.Rem(heads)).Ld()), build.NewVar(k.F32(1))
 	if f.noSink {
 		m.Set(k.F32(-1e30))
 		l.Set(k.F32(0))
 	}
-	out := k.F32(0).Var()
+	out := build.NewVar(k.F32(0))
 	k.Loop(0, skv, 1, func(j build.U32) {
 		away := j.CvtS32().Sub(own)
 		sees := left.SetpLt(0).Or(away.Neg().SetpLe(left))
@@ -51,9 +51,9 @@ func masked(f maskFaults) *build.Kernel {
 		}
 		k.If(sees, func() {
 			at := head.MadLo(skv, j).MulLo(d)
-			dot := k.F32(0).Var()
+			dot := build.NewVar(k.F32(0))
 			k.Loop(0, d, 1, func(i build.U32) { dot.Set(q(row.MadLo(d, i)).FmaRn(kk(at.Add(i)), dot.Get())) })
-			x := dot.Get().Mul(scale).Var()
+			x := build.NewVar(dot.Get().Mul(scale))
 			if !f.noCap {
 				k.If(softcap.SetpGt(0), func() { // tanh y = 1 - 2/(1+exp 2y)
 					e := x.Get().DivRn(softcap).Mul(2 * log2e).Ex2Approx()

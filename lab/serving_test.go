@@ -34,11 +34,11 @@ type servingKernel struct {
 // emit writes the body of the kernel.
 func (s *servingKernel) emit() {
 	k, col := s.Kernel, s.TidX()
-	m, l, out := k.F32(-1e30).Var(), k.F32(0).Var(), k.F32(0).Var()
+	m, l, out := build.NewVar(k.F32(-1e30)), build.NewVar(k.F32(0)), build.NewVar(k.F32(0))
 	k.Loop(0, s.keys, 1, func(j build.U32) {
 		add := func() {
 			at := s.key(j).MulLo(servingDim)
-			dot := k.F32(0).Var()
+			dot := build.NewVar(k.F32(0))
 			k.Loop(0, servingDim, 1, func(i build.U32) { dot.Set(s.q(s.qRow.MadLo(servingDim, i)).FmaRn(s.kk(at.Add(i)), dot.Get())) })
 			x := dot.Get().Mul(s.scale)
 			if s.logit != nil {
@@ -79,7 +79,7 @@ type fault string
 // loadE4M3 declares a pointer to e4m3 and returns a function that loads an element. The bits of
 // an e4m3, shifted to those of a float, are 2^-120 of its value.
 func loadE4M3(k *build.Kernel, name string) func(build.U32) build.F32 {
-	p := k.ParamGlobalU8(name)
+	p := build.ParamGlobal[build.U8](k, name)
 	return func(at build.U32) build.F32 {
 		x := build.Cast[build.B32](p.At(at).Ld().CvtU32())
 		return build.Cast[build.F32](x.And(0x80).Shl(24).Or(x.And(0x7f).Shl(20))).Mul(0x1p120)
@@ -88,7 +88,7 @@ func loadE4M3(k *build.Kernel, name string) func(build.U32) build.F32 {
 
 // sequence returns the last sequence that begins at or before a row, and so the one that has it.
 func sequence(k *build.Kernel, offsets build.Global[build.U32], batch, row build.U32) build.U32 {
-	b := k.U32(0).Var()
+	b := build.NewVar(k.U32(0))
 	k.Loop(0, batch, 1, func(i build.U32) { k.If(offsets.At(i).Ld().SetpLe(row), func() { b.Set(i) }) })
 	return b.Get()
 }
@@ -96,8 +96,8 @@ func sequence(k *build.Kernel, offsets build.Global[build.U32], batch, row build
 // packedKernel has packed sequences in [total,H,D], a causal mask and the log-sum-exp.
 func packedKernel(f fault) *build.Kernel {
 	k := build.New("serve", ptx.SM80)
-	s := &servingKernel{Kernel: k, q: loadF16(k, "q"), kk: loadF16(k, "k"), v: loadF16(k, "v"), o: k.ParamGlobalF32("o")}
-	lse, cuq, cuk := k.ParamGlobalF32("lse"), k.ParamGlobalU32("cuq"), k.ParamGlobalU32("cuk")
+	s := &servingKernel{Kernel: k, q: loadF16(k, "q"), kk: loadF16(k, "k"), v: loadF16(k, "v"), o: build.ParamGlobal[build.F32](k, "o")}
+	lse, cuq, cuk := build.ParamGlobal[build.F32](k, "lse"), build.ParamGlobal[build.U32](k, "cuq"), build.ParamGlobal[build.U32](k, "cuk")
 	batch, heads, hkv, totalQ, skv := k.ParamU32("batch"), k.ParamU32("heads"), k.ParamU32("hkv"), k.ParamU32("total"), k.ParamU32("skv")
 	s.scale = k.ParamF32("scale")
 	row, h := k.CtaidX(), k.CtaidY()
@@ -143,8 +143,8 @@ const packedABI = `{"entry": "serve", "format": "f16", "output": "f32", "p": "f3
 // pagedKernel has packed queries, and keys in pages [pages,page,Hkv,D] that a table finds.
 func pagedKernel(f fault) *build.Kernel {
 	k := build.New("serve", ptx.SM80)
-	s := &servingKernel{Kernel: k, q: loadF16(k, "q"), kk: loadF16(k, "k"), v: loadF16(k, "v"), o: k.ParamGlobalF32("o")}
-	cuq, used, table := k.ParamGlobalU32("cuq"), k.ParamGlobalU32("used"), k.ParamGlobalU32("table")
+	s := &servingKernel{Kernel: k, q: loadF16(k, "q"), kk: loadF16(k, "k"), v: loadF16(k, "v"), o: build.ParamGlobal[build.F32](k, "o")}
+	cuq, used, table := build.ParamGlobal[build.U32](k, "cuq"), build.ParamGlobal[build.U32](k, "used"), build.ParamGlobal[build.U32](k, "table")
 	batch, heads, hkv, page, width := k.ParamU32("batch"), k.ParamU32("heads"), k.ParamU32("hkv"), k.ParamU32("page"), k.ParamU32("width")
 	skv := k.ParamU32("skv")
 	s.scale = k.ParamF32("scale")
@@ -187,8 +187,8 @@ const pagedABI = `{"entry": "serve", "format": "f16", "output": "f32", "p": "f32
 // that a list finds.
 func listedKernel(f fault) *build.Kernel {
 	k := build.New("serve", ptx.SM80)
-	s := &servingKernel{Kernel: k, q: loadF16(k, "q"), kk: loadF16(k, "k"), v: loadF16(k, "v"), o: k.ParamGlobalF32("o")}
-	indptr, indices, last := k.ParamGlobalU32("indptr"), k.ParamGlobalU32("indices"), k.ParamGlobalU32("last")
+	s := &servingKernel{Kernel: k, q: loadF16(k, "q"), kk: loadF16(k, "k"), v: loadF16(k, "v"), o: build.ParamGlobal[build.F32](k, "o")}
+	indptr, indices, last := build.ParamGlobal[build.U32](k, "indptr"), build.ParamGlobal[build.U32](k, "indices"), build.ParamGlobal[build.U32](k, "last")
 	heads, hkv, sq := k.ParamU32("heads"), k.ParamU32("hkv"), k.ParamU32("sq")
 	s.scale = k.ParamF32("scale")
 	const page = 16
@@ -218,9 +218,9 @@ const listedABI = `{"entry": "serve", "format": "f16", "output": "f32", "p": "f3
 // blocks of one row the scales are by token.
 func scaledKernel(blockQ, blockKV int, f fault) *build.Kernel {
 	k := build.New("serve", ptx.SM89)
-	s := &servingKernel{Kernel: k, q: loadE4M3(k, "q"), kk: loadE4M3(k, "k"), v: loadE4M3(k, "v"), o: k.ParamGlobalF32("o")}
-	qs, ks, vs := k.ParamGlobalF32("qs"), k.ParamGlobalF32("ks"), k.ParamGlobalF32("vs")
-	usedQ, usedK := k.ParamGlobalU32("usedq"), k.ParamGlobalU32("usedk")
+	s := &servingKernel{Kernel: k, q: loadE4M3(k, "q"), kk: loadE4M3(k, "k"), v: loadE4M3(k, "v"), o: build.ParamGlobal[build.F32](k, "o")}
+	qs, ks, vs := build.ParamGlobal[build.F32](k, "qs"), build.ParamGlobal[build.F32](k, "ks"), build.ParamGlobal[build.F32](k, "vs")
+	usedQ, usedK := build.ParamGlobal[build.U32](k, "usedq"), build.ParamGlobal[build.U32](k, "usedk")
 	heads, hkv, sq, skv := k.ParamU32("heads"), k.ParamU32("hkv"), k.ParamU32("sq"), k.ParamU32("skv")
 	s.scale = k.ParamF32("scale")
 	row := k.CtaidX()
@@ -258,8 +258,8 @@ const scaledABI = `{"entry": "serve", "format": "e4m3", "output": "f32", "p": "f
 // maskBufferKernel has a mask in memory.
 func maskBufferKernel(f fault) *build.Kernel {
 	k := build.New("serve", ptx.SM80)
-	s := &servingKernel{Kernel: k, q: loadF16(k, "q"), kk: loadF16(k, "k"), v: loadF16(k, "v"), o: k.ParamGlobalF32("o")}
-	mask, heads, sq, skv := k.ParamGlobalU8("mask"), k.ParamU32("heads"), k.ParamU32("sq"), k.ParamU32("skv")
+	s := &servingKernel{Kernel: k, q: loadF16(k, "q"), kk: loadF16(k, "k"), v: loadF16(k, "v"), o: build.ParamGlobal[build.F32](k, "o")}
+	mask, heads, sq, skv := build.ParamGlobal[build.U8](k, "mask"), k.ParamU32("heads"), k.ParamU32("sq"), k.ParamU32("skv")
 	s.scale = k.ParamF32("scale")
 	row := k.CtaidX()
 	head := row.Div(sq)

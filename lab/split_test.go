@@ -17,19 +17,19 @@ const splitDim = 64
 // column. It writes the sum of P·V, the maximum and the sum of P to the workspace.
 func splitEntry() *build.Kernel {
 	k := build.New("split", ptx.SM80)
-	q, kk, v, part := k.ParamGlobalF16("q"), k.ParamGlobalF16("k"), k.ParamGlobalF16("v"), k.ParamGlobalF32("part")
+	q, kk, v, part := build.ParamGlobal[build.F16](k, "q"), build.ParamGlobal[build.F16](k, "k"), build.ParamGlobal[build.F16](k, "v"), build.ParamGlobal[build.F32](k, "part")
 	sq, skv, parts, rows, c := k.ParamU32("sq"), k.ParamU32("skv"), k.ParamU32("parts"), k.ParamU32("rows"), k.ParamF32("c")
 	row, col := k.CtaidX(), k.TidX()
 	head := row.Div(sq)
-	qs := k.SharedF32("qs", splitDim)
+	qs := build.SharedArray[build.F32](k, "qs", splitDim)
 	qs.At(col).St(q.At(row.MadLo(splitDim, col)).Ld().CvtF32())
 	k.SyncThreads()
-	m, l, sum := k.F32(-1e30).Var(), k.F32(0).Var(), k.F32(0).Var()
+	m, l, sum := build.NewVar(k.F32(-1e30)), build.NewVar(k.F32(0)), build.NewVar(k.F32(0))
 	each := skv.Add(parts).Sub(1).Div(parts)
 	first := k.CtaidY().MulLo(each)
 	k.Loop(first, first.Add(each).Min(skv), 1, func(j build.U32) {
 		at := head.MadLo(skv, j).MulLo(splitDim)
-		logit := k.F32(0).Var()
+		logit := build.NewVar(k.F32(0))
 		k.Loop(0, splitDim, 1, func(i build.U32) {
 			logit.Set(qs.At(i).Ld().FmaRn(kk.At(at.Add(i)).Ld().CvtF32(), logit.Get()))
 		})
@@ -52,9 +52,9 @@ func splitEntry() *build.Kernel {
 // mergeEntry merges the parts of a row.
 func mergeEntry() *build.Kernel {
 	k := build.New("merge", ptx.SM80)
-	part, o, parts, rows := k.ParamGlobalF32("part"), k.ParamGlobalF32("o"), k.ParamU32("parts"), k.ParamU32("rows")
+	part, o, parts, rows := build.ParamGlobal[build.F32](k, "part"), build.ParamGlobal[build.F32](k, "o"), k.ParamU32("parts"), k.ParamU32("rows")
 	row, col := k.CtaidX(), k.TidX()
-	m, l, sum := k.F32(-1e30).Var(), k.F32(0).Var(), k.F32(0).Var()
+	m, l, sum := build.NewVar(k.F32(-1e30)), build.NewVar(k.F32(0)), build.NewVar(k.F32(0))
 	k.Loop(0, parts, 1, func(j build.U32) {
 		at := j.MadLo(rows, row).MulLo(splitDim + 2)
 		x := part.At(at.Add(splitDim)).Ld()

@@ -126,8 +126,8 @@ func flipped(id, pass uint32, n, elements int) int {
 func spoilKernel() *build.Kernel {
 	k := build.New("spoil", ptx.SM80)
 	k.ReqNTid(spoilThreads)
-	table, at := k.ParamGlobalU64("table"), k.ParamU32("at")
-	state, digests := k.ParamGlobalU32("state"), k.ParamGlobalU32("digests")
+	table, at := build.ParamGlobal[build.U64](k, "table"), k.ParamU32("at")
+	state, digests := build.ParamGlobal[build.U32](k, "state"), build.ParamGlobal[build.U32](k, "digests")
 	slots, sets := k.ParamU32("slots"), k.ParamU32("sets")
 	chunks, pass := k.ParamU32("chunks"), k.ParamU32("pass")
 	r := table.At(k.CtaidX().Div(chunks).Add(at).MulLo(spoilRangeBytes / 8))
@@ -177,7 +177,7 @@ func (s *spoiling) each(four, one func(i build.U32)) {
 // overwrites it.
 func (s *spoiling) fillOutput(digests build.Global[build.U32], slots, sets build.U32) {
 	seed := mixed(s.id.MulLo(mix1).Add(s.pass)).Xor(s.salt)
-	sum := s.k.U32(0).Var()
+	sum := build.NewVar(s.k.U32(0))
 	add := func(i, old build.U32) { sum.Set(sum.Get().Add(mixed(old.Add(mixed(i))))) }
 	s.each(func(i build.U32) {
 		first := i.Shl(2)

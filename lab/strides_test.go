@@ -14,7 +14,7 @@ import (
 // rows as arguments.
 func stridedKernel(f fault) *build.Kernel {
 	k := build.New("serve", ptx.SM80)
-	s := &servingKernel{Kernel: k, q: loadF16(k, "q"), kk: loadF16(k, "k"), v: loadF16(k, "v"), o: k.ParamGlobalF32("o")}
+	s := &servingKernel{Kernel: k, q: loadF16(k, "q"), kk: loadF16(k, "k"), v: loadF16(k, "v"), o: build.ParamGlobal[build.F32](k, "o")}
 	heads, sq, skv := k.ParamU32("heads"), k.ParamU32("sq"), k.ParamU32("skv")
 	batchO, rowK, headK := k.ParamU32("batcho"), k.ParamU32("rowk"), k.ParamU32("headk")
 	s.scale = k.ParamF32("scale")

@@ -33,12 +33,12 @@ func writer(t testing.TB, name string, body func(k *build.Kernel, in map[string]
 	k := build.New("attn", ptx.SM89)
 	in := map[string]build.Global[build.U8]{}
 	for _, n := range []string{"q", "k", "v"} {
-		in[n] = k.ParamGlobalU8(n)
+		in[n] = build.ParamGlobal[build.U8](k, n)
 	}
 	for _, n := range []string{"qs", "ks", "vs"} {
-		k.ParamGlobalF32(n)
+		build.ParamGlobal[build.F32](k, n)
 	}
-	o := k.ParamGlobalU16("o")
+	o := build.ParamGlobal[build.U16](k, "o")
 	batch, heads, seq := k.ParamU32("batch"), k.ParamU32("heads"), k.ParamU32("seq")
 	k.ParamF32("scale")
 	i := k.CtaidX().MadLo(k.NtidX(), k.TidX())

@@ -19,7 +19,7 @@ func NewAsync(k *build.Kernel, stages int) *Async {
 	if stages < 1 {
 		k.Errorf("a ring of %d buffers: it needs at least one", stages)
 	}
-	return &Async{k, stages, k.U32(0).Var()}
+	return &Async{k, stages, build.NewVar(k.U32(0))}
 }
 
 // Fill starts the copies of the first groups, one per buffer.

@@ -16,10 +16,10 @@ func TestTiles(t *testing.T) {
 	const rounds, rows, cols = 7, 32, 16
 	for _, slots := range []int{1, 2, 3} {
 		k := build.New("tiles", ptx.SM90)
-		out := k.ParamGlobalU32("out")
+		out := build.ParamGlobal[build.U32](k, "out")
 		bytes := tile.Bytes(rows, 2*cols, true)
-		mem := build.SharedAlign(k.SharedB8("mem", slots*bytes), 1024)
-		ring := tile.NewRing(tile.NewBuffers(k, mem, bytes, slots), k.SharedB64("bars", tile.RingBytes(slots)/8))
+		mem := build.SharedAlign(build.SharedArray[build.B8](k, "mem", slots*bytes), 1024)
+		ring := tile.NewRing(tile.NewBuffers(k, mem, bytes, slots), build.SharedArray[build.B64](k, "bars", tile.RingBytes(slots)/8))
 		first := tile.Swizzled(k, build.SharedAs[build.F16](ring.First(), 0), rows, cols)
 		tid := k.TidX()
 		lane := tid.And(31)
@@ -61,9 +61,9 @@ func TestTiles(t *testing.T) {
 // TestBuffers checks the addresses of slots and the errors for wrong sizes.
 func TestBuffers(t *testing.T) {
 	k := build.New("buffers", ptx.SM90)
-	mem := k.SharedB8("mem", 4096)
+	mem := build.SharedArray[build.B8](k, "mem", 4096)
 	b := tile.NewBuffers(k, mem, 1024, 4)
-	out := k.ParamGlobalU32("out")
+	out := build.ParamGlobal[build.U32](k, "out")
 	out.At(0).St(b.At(3).Addr().Sub(mem.Addr()))
 	out.At(1).St(b.At(k.TidX()).Addr().Sub(mem.Addr()))
 	out.At(2).St(b.Part(b.Offset(k.U32(2)), 512).Addr().Sub(mem.Addr()))

@@ -58,7 +58,7 @@ func TestPlaces(t *testing.T) {
 		tile.WmmaA(), tile.WmmaB(), tile.WgmmaA(32, 8), tile.WgmmaAccumulator(32),
 	} {
 		k := build.New("places", ptx.SM80)
-		out := k.ParamGlobalU32("out")
+		out := build.ParamGlobal[build.U32](k, "out")
 		lane := k.TidX()
 		row, col := l.Base(k, lane)
 		for i := range l.Elements() {
@@ -124,7 +124,7 @@ func bits[T build.Value](vs []T) (bs []build.B32) {
 // it from there.
 func ldmatrix(rows, cols int, load func(*build.Kernel, tile.Warp, tile.Tile[build.F16]) []build.B32) func(*build.Kernel, build.Global[build.F16], tile.Warp) []build.B32 {
 	return func(k *build.Kernel, in build.Global[build.F16], w tile.Warp) []build.B32 {
-		s := tile.Padded(k, k.SharedF16("s", rows*(cols+8)), rows, cols)
+		s := tile.Padded(k, build.SharedArray[build.F16](k, "s", rows*(cols+8)), rows, cols)
 		k.Loop(w.Lane, rows*cols, 32, func(i build.U32) {
 			s.At(i.Div(cols), i.Rem(cols)).St(in.At(i).Ld())
 		})
@@ -136,7 +136,7 @@ func ldmatrix(rows, cols int, load func(*build.Kernel, tile.Warp, tile.Tile[buil
 func TestLoads(t *testing.T) {
 	for _, c := range loads {
 		k := build.New("loads", ptx.SM80)
-		in, out := k.ParamGlobalF16("in"), k.ParamGlobalB32("out")
+		in, out := build.ParamGlobal[build.F16](k, "in"), build.ParamGlobal[build.B32](k, "out")
 		lane := k.TidX()
 		regs := c.load(k, in, tile.NewWarp(k, lane))
 		for i, r := range regs {
@@ -181,10 +181,10 @@ func TestWgmma(t *testing.T) {
 	const m, n, depth = 64, 16, 16
 	for _, fromRegisters := range []bool{false, true} {
 		k := build.New("product", ptx.SM90a)
-		a, b, out := k.ParamGlobalF16("a"), k.ParamGlobalF16("b"), k.ParamGlobalF32("out")
+		a, b, out := build.ParamGlobal[build.F16](k, "a"), build.ParamGlobal[build.F16](k, "b"), build.ParamGlobal[build.F32](k, "out")
 		lane := k.TidX()
-		as := build.SharedAlign(k.SharedF16("as", m*depth), 128)
-		bs := build.SharedAlign(k.SharedF16("bs", n*depth), 128)
+		as := build.SharedAlign(build.SharedArray[build.F16](k, "as", m*depth), 128)
+		bs := build.SharedAlign(build.SharedArray[build.F16](k, "bs", n*depth), 128)
 		cores(k, lane, a, as, m)
 		cores(k, lane, b, bs, n)
 		k.FenceProxyAsyncSharedCta()

@@ -48,11 +48,11 @@ func TestMMA(t *testing.T) {
 	} {
 		for _, held := range []bool{false, true} {
 			k := build.New("product", ptx.SM80)
-			a, b, c, out := k.ParamGlobalF16("a"), k.ParamGlobalF16("b"), k.ParamGlobalF16("c"), k.ParamGlobalF32("out")
+			a, b, c, out := build.ParamGlobal[build.F16](k, "a"), build.ParamGlobal[build.F16](k, "b"), build.ParamGlobal[build.F16](k, "c"), build.ParamGlobal[build.F32](k, "out")
 			w := tile.NewWarp(k, k.TidX())
-			A := make(k, k.SharedF16("as", 16*(depth+8)), 16, depth)
-			B := make(k, k.SharedF16("bs", n*(depth+8)), n, depth)
-			C := tile.Padded(k, k.SharedF16("cs", n*(cols+8)), n, cols)
+			A := make(k, build.SharedArray[build.F16](k, "as", 16*(depth+8)), 16, depth)
+			B := make(k, build.SharedArray[build.F16](k, "bs", n*(depth+8)), n, depth)
+			C := tile.Padded(k, build.SharedArray[build.F16](k, "cs", n*(cols+8)), n, cols)
 			put(k, w, a, A)
 			put(k, w, b, B)
 			put(k, w, c, C)
@@ -97,9 +97,9 @@ func TestRows(t *testing.T) {
 	const cols = 24
 	for _, l := range []tile.Layout{tile.Accumulator(8, cols), tile.Accumulator(16, cols), tile.WgmmaAccumulator(cols)} {
 		k := build.New("rows", ptx.SM80)
-		in, out := k.ParamGlobalF32("in"), k.ParamGlobalF32("out")
+		in, out := build.ParamGlobal[build.F32](k, "in"), build.ParamGlobal[build.F32](k, "out")
 		lane := k.TidX()
-		s := tile.Padded(k, k.SharedF32("s", l.Rows*(cols+4)), l.Rows, cols)
+		s := tile.Padded(k, build.SharedArray[build.F32](k, "s", l.Rows*(cols+4)), l.Rows, cols)
 		k.Loop(lane, l.Rows*cols, l.Lanes, func(i build.U32) {
 			s.At(i.Div(cols), i.Rem(cols)).St(in.At(i).Ld())
 		})
@@ -141,7 +141,7 @@ func TestMisuse(t *testing.T) {
 			w.MMA(w.Accumulator(64), "U = P·V", w.A(s), w.B(s))
 		}},
 		{"rows of 48 bytes", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
-			tile.Swizzled(k, k.SharedF16("odd", 24*8), 8, 24)
+			tile.Swizzled(k, build.SharedArray[build.F16](k, "odd", 24*8), 8, 24)
 		}},
 		{"element 8 of a fragment: a lane has 8 elements", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
 			S := w.Accumulator(16)
@@ -152,7 +152,7 @@ func TestMisuse(t *testing.T) {
 		}},
 	} {
 		k := build.New("misuse", ptx.SM80)
-		c.do(k, tile.NewWarp(k, k.TidX()), tile.Padded(k, k.SharedF16("s", 32*72), 32, 64))
+		c.do(k, tile.NewWarp(k, k.TidX()), tile.Padded(k, build.SharedArray[build.F16](k, "s", 32*72), 32, 64))
 		_, err := k.PTX()
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "mma_test.go:") {
 			t.Errorf("%v, want %q at a line of this file", err, c.want)
@@ -164,7 +164,7 @@ func TestMisuse(t *testing.T) {
 func TestComments(t *testing.T) {
 	k := build.New("product", ptx.SM80)
 	w := tile.NewWarp(k, k.TidX())
-	s := tile.Padded(k, k.SharedF16("s", 32*72), 32, 64)
+	s := tile.Padded(k, build.SharedArray[build.F16](k, "s", 32*72), 32, 64)
 	S := w.Accumulator(32)
 	w.MMA(S, "S = Q·Kᵀ", w.A(s), w.BT(s))
 	S.MulRows([]build.F32{k.F32(2), k.F32(3)})
@@ -184,8 +184,8 @@ func TestComments(t *testing.T) {
 func ExampleWarp_MMA() {
 	k := build.New("scores", ptx.SM80)
 	w := tile.NewWarp(k, k.TidX())
-	Q := tile.Swizzled(k, k.SharedF16("q", 16*64), 16, 64)
-	K := tile.Swizzled(k, k.SharedF16("k", 32*64), 32, 64)
+	Q := tile.Swizzled(k, build.SharedArray[build.F16](k, "q", 16*64), 16, 64)
+	K := tile.Swizzled(k, build.SharedArray[build.F16](k, "k", 32*64), 32, 64)
 
 	S := w.Accumulator(32) // 16×32
 	w.MMA(S, "S = Q·Kᵀ", w.A(Q), w.BT(K))

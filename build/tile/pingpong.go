@@ -52,7 +52,7 @@ func (p PingPong) Member(i build.U32, stride int) *Member {
 	after = after.Sub(p.members).Selp(after, wrapped)
 	// A barrier in its phase 0 answers as if a phase of parity 1 had ended.
 	first := k.U32(1).Selp(0, i.SetpLt(stride))
-	return &Member{k, p.bars.At(i), p.bars.At(after), first, first.Var()}
+	return &Member{k, p.bars.At(i), p.bars.At(after), first, build.NewVar(first)}
 }
 
 // Wait waits until the member before has passed the unit on.

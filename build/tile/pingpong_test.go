@@ -21,10 +21,10 @@ func testPingPong(t *testing.T, counted bool) {
 	const groups, stride, rounds = 3, 2, 4
 	k := build.New("pingpong", ptx.SM90)
 	k.ReqNTid(32 * groups * stride)
-	out := k.ParamGlobalU32("out")
-	bars := k.SharedB64("bars", groups*stride)
+	out := build.ParamGlobal[build.U32](k, "out")
+	bars := build.SharedArray[build.B64](k, "bars", groups*stride)
 	pingPong := tile.NewPingPong(k, bars, groups*stride)
-	places := k.SharedU32("places", stride)
+	places := build.SharedArray[build.U32](k, "places", stride)
 	tid := k.TidX()
 	k.If(tid.SetpEq(0), func() {
 		pingPong.Init()

@@ -76,7 +76,7 @@ func (r Ring) ConsumerAt(n build.U32) *Side {
 }
 
 func (r Ring) side(parity uint32, waits, signal build.Shared[build.B64]) *Side {
-	return &Side{r, r.k.U32(0).Var(), r.k.U32(parity).Var(), false, waits, signal}
+	return &Side{r, build.NewVar(r.k.U32(0)), build.NewVar(r.k.U32(parity)), false, waits, signal}
 }
 
 // Wait waits until the current slot belongs to this side, and returns its number.

@@ -17,8 +17,8 @@ func TestAsync(t *testing.T) {
 	for _, stages := range []int{1, 2, 3} {
 		for _, tiles := range []int{1, 2, 3, most} {
 			k := build.New("copy", ptx.SM80)
-			in, out := k.ParamGlobalU32("in"), k.ParamGlobalU32("out")
-			mem := k.SharedU32("mem", stages*threads*4)
+			in, out := build.ParamGlobal[build.U32](k, "in"), build.ParamGlobal[build.U32](k, "out")
+			mem := build.SharedArray[build.U32](k, "mem", stages*threads*4)
 			tid := k.TidX()
 			at := func(slot, thread build.U32) build.Shared[build.U32] {
 				return mem.At(slot.MadLo(threads, thread).MulLo(4))
@@ -56,7 +56,7 @@ func TestAsync(t *testing.T) {
 // ringOf returns a ring whose slots are 32 words of mem each, one per lane.
 func ringOf(k *build.Kernel, mem build.Shared[build.U32], bars string, slots int) tile.Ring {
 	b := tile.NewBuffers(k, build.SharedAs[build.B8](mem, 0), 4*32, slots)
-	return tile.NewRing(b, k.SharedB64(bars, tile.RingBytes(slots)/8))
+	return tile.NewRing(b, build.SharedArray[build.B64](k, bars, tile.RingBytes(slots)/8))
 }
 
 // TestRing passes numbers from one warp to two others through a ring, many times around.
@@ -68,8 +68,8 @@ func TestRing(t *testing.T) {
 			if target == ptx.SM80 {
 				k.Version(7, 1)
 			}
-			out := k.ParamGlobalU32("out")
-			mem := k.SharedU32("mem", slots*32)
+			out := build.ParamGlobal[build.U32](k, "out")
+			mem := build.SharedArray[build.U32](k, "mem", slots*32)
 			tid := k.TidX()
 			lane, warp := tid.And(31), tid.Shr(5)
 			w := tile.NewWarp(k, lane)
@@ -113,8 +113,8 @@ func TestRingSkip(t *testing.T) {
 	const rounds, consumers = 12, 2
 	for _, slots := range []int{2, 4, 6} {
 		k := build.New("ring", ptx.SM90)
-		out := k.ParamGlobalU32("out")
-		mem := k.SharedU32("mem", slots*32)
+		out := build.ParamGlobal[build.U32](k, "out")
+		mem := build.SharedArray[build.U32](k, "mem", slots*32)
 		tid := k.TidX()
 		lane, warp := tid.And(31), tid.Shr(5)
 		w := tile.NewWarp(k, lane)
@@ -159,8 +159,8 @@ func TestRingsTogether(t *testing.T) {
 		for _, slots := range []int{1, 2} {
 			for _, numbered := range []bool{false, true} {
 				k := build.New("rings", target)
-				out := k.ParamGlobalU32("out")
-				first, second := k.SharedU32("first", slots*32), k.SharedU32("second", slots*32)
+				out := build.ParamGlobal[build.U32](k, "out")
+				first, second := build.SharedArray[build.U32](k, "first", slots*32), build.SharedArray[build.U32](k, "second", slots*32)
 				tid := k.TidX()
 				lane, warp := tid.And(31), tid.Shr(5)
 				w := tile.NewWarp(k, lane)
@@ -219,7 +219,7 @@ func TestRingsTogether(t *testing.T) {
 		}
 	}
 	k := build.New("rings", ptx.SM90)
-	mem := k.SharedU32("mem", 3*32)
+	mem := build.SharedArray[build.U32](k, "mem", 3*32)
 	three, two := ringOf(k, mem, "three", 3), ringOf(k, mem, "two", 2)
 	three.ConsumerWith(two.Consumer())
 	three.ConsumerAt(k.U32(0))

@@ -45,8 +45,8 @@ func TestTilePlaces(t *testing.T) {
 			const rows = 24
 			t.Run(fmt.Sprintf("%s/%d", kind, cols), func(t *testing.T) {
 				k := build.New("places", ptx.SM80)
-				out := k.ParamGlobalU32("out")
-				mem := k.SharedF16("mem", rows*(cols+8))
+				out := build.ParamGlobal[build.U32](k, "out")
+				mem := build.SharedArray[build.F16](k, "mem", rows*(cols+8))
 				s := make(k, mem, rows, cols)
 				k.Loop(k.TidX(), rows*cols, 128, func(i build.U32) {
 					r, c := i.Div(cols), i.Rem(cols)
@@ -85,9 +85,9 @@ func TestBankConflicts(t *testing.T) {
 	for kind, make := range makers {
 		for _, cols := range []int{32, 64, 128} {
 			k := build.New("read", ptx.SM80)
-			out := k.ParamGlobalB32("out")
+			out := build.ParamGlobal[build.B32](k, "out")
 			const rows = 32
-			s := make(k, k.SharedF16("mem", rows*(cols+8)), rows, cols)
+			s := make(k, build.SharedArray[build.F16](k, "mem", rows*(cols+8)), rows, cols)
 			lane := k.TidX()
 			w := tile.NewWarp(k, lane)
 			k.Loop(lane, rows*cols, 32, func(i build.U32) {

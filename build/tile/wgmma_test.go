@@ -21,11 +21,11 @@ func wgmmaKernel(k0, n, m int) *build.Kernel {
 	var factor [3]tile.KMajor
 	extents := [3][2]int{{64, k0}, {n, k0}, {m, n}}
 	for i, name := range []string{"a", "b", "c"} {
-		in[i] = k.ParamGlobalB32(name)
-		mem[i] = build.SharedAlign(k.SharedB8(name+"s", extents[i][0]*extents[i][1]), 1024)
+		in[i] = build.ParamGlobal[build.B32](k, name)
+		mem[i] = build.SharedAlign(build.SharedArray[build.B8](k, name+"s", extents[i][0]*extents[i][1]), 1024)
 		factor[i] = tile.NewKMajor(k, mem[i], extents[i][0], extents[i][1])
 	}
-	out := k.ParamGlobalF32("out")
+	out := build.ParamGlobal[build.F32](k, "out")
 	g := tile.NewWarpgroup(k, k.TidX())
 	for i, x := range extents { // copy words, one block of columns after the other
 		rows, words, width := x[0], x[1]/4, factor[i].Width()/4
@@ -102,7 +102,7 @@ func TestWgmmaProducts(t *testing.T) {
 // TestWgmmaMisuse checks that factors that do not fit together are errors.
 func TestWgmmaMisuse(t *testing.T) {
 	k := build.New("misuse", ptx.SM90a)
-	mem := build.SharedAlign(k.SharedB8("m", 8192), 1024)
+	mem := build.SharedAlign(build.SharedArray[build.B8](k, "m", 8192), 1024)
 	g := tile.NewWarpgroup(k, k.TidX())
 	a, b := tile.NewKMajor(k, mem, 64, 64), tile.NewKMajor(k, mem, 32, 32)
 	g.MMA(g.Accumulator(32), "S = A·Bᵀ", ptx.E4M3, a, ptx.E4M3, b, false)

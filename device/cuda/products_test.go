@@ -91,7 +91,7 @@ func wgmmaProducts(n int) (ps []*product) {
 func mmaKernel(name string, factors, words int, f func(k *build.Kernel, w []b32) []b32) *build.Kernel {
 	k := build.New(name, ptx.SM90a)
 	k.Version(8, 7)
-	in, out := k.ParamGlobalB32("in"), k.ParamGlobalB32("out")
+	in, out := build.ParamGlobal[build.B32](k, "in"), build.ParamGlobal[build.B32](k, "out")
 	i := k.CtaidX().MadLo(k.NtidX(), k.TidX())
 	w := load(in.At(i.MulLo(factors+words)), factors+words)
 	store(out.At(i.MulLo(words)), f(k, w))
@@ -102,9 +102,9 @@ func mmaKernel(name string, factors, words int, f func(k *build.Kernel, w []b32)
 // rows by 16 bytes, without a swizzle, and multiplies once.
 func wgmmaKernel[T build.Value](name string, n, words int, f func(k *build.Kernel, d []*build.Var[T], a [4]b32, b build.U64)) *build.Kernel {
 	k := build.New(name, ptx.SM90a)
-	in, out := k.ParamGlobalB32("in"), k.ParamGlobalB32("out")
+	in, out := build.ParamGlobal[build.B32](k, "in"), build.ParamGlobal[build.B32](k, "out")
 	tile := 8 * n
-	shared := build.SharedAlign(k.SharedB32("tile", tile), 1024)
+	shared := build.SharedAlign(build.SharedArray[build.B32](k, "tile", tile), 1024)
 	t := k.TidX()
 	first := k.CtaidX().MulLo(tile + 128*(4+words))
 	k.Loop(t, tile, 128, func(i build.U32) { shared.At(i).St(in.At(first.Add(i)).Ld()) })

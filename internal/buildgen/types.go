@@ -19,12 +19,6 @@ var valueTypes = []ptx.Type{
 	ptx.B128,
 }
 
-// registerTypes are the types that few instructions take and that PTX cannot load or store.
-// Kernel has no methods that declare arrays of them: SharedAs and GlobalAt view an array of
-// bits as one of these. Each element type adds some 40 methods to the packages that import
-// build, so this saves compile time.
-var registerTypes = []ptx.Type{ptx.E4M3x2, ptx.E5M2x2, ptx.U16x2, ptx.S16x2, ptx.TF32}
-
 // goType returns the name of a type in Go: PTX's name in capitals.
 func goType(t ptx.Type) string {
 	s := strings.ToUpper(t.String())
@@ -53,7 +47,6 @@ func writeTypes(w *bytes.Buffer) {
 		fmt.Fprintf(w, "// %s is a value of PTX type .%s.\ntype %s struct{ *val }\n\n", g, t, g)
 		fmt.Fprintf(w, "// Type is .%s.\nfunc (%s) Type() ptx.Type { return ptx.%s }\n\n", t, g, g)
 		fmt.Fprintf(w, "func (%s) make(v *val) Value { return %s{v} }\n\n", g, g)
-		fmt.Fprintf(w, "// Var makes a variable that starts as a.\nfunc (a %s) Var() *Var[%s] { return newVar(a) }\n\n", g, g)
 		writeConstant(w, t)
 		if t == ptx.Pred {
 			continue
@@ -61,11 +54,6 @@ func writeTypes(w *bytes.Buffer) {
 		if t != ptx.B128 {
 			fmt.Fprintf(w, "// Param%s declares a kernel parameter of type .%s.\nfunc (k *Kernel) Param%s(name string) %s { return param[%s](k, name) }\n\n", g, t, g, g, g)
 		}
-		if slices.Contains(registerTypes, t) {
-			continue
-		}
-		fmt.Fprintf(w, "// ParamGlobal%s declares a kernel parameter that points to .%s in global memory.\nfunc (k *Kernel) ParamGlobal%s(name string) Global[%s] { return paramGlobal[%s](k, name) }\n\n", g, t, g, g, g)
-		fmt.Fprintf(w, "// Shared%s declares an array of n .%s in shared memory.\nfunc (k *Kernel) Shared%s(name string, n int) Shared[%s] { return sharedArray[%s](k, name, n) }\n\n", g, t, g, g, g)
 	}
 }
 

@@ -13,7 +13,7 @@ func blocks() []Probe {
 		{
 			Name: "loop_iteration", Unit: "cycles", Doc: "an iteration of a loop with one fma", Target: ptx.SM80,
 			body: func(f *frame) (func(build.U32), func() build.U32) {
-				x := f.tid.CvtRnF32().Var()
+				x := build.NewVar(f.tid.CvtRnF32())
 				step := func(build.U32) { x.Set(x.Get().FmaRn(x.Get(), x.Get())) }
 				return step, func() build.U32 { return build.Mov[build.U32](x.Get()) }
 			},
@@ -22,8 +22,8 @@ func blocks() []Probe {
 		{
 			Name: "divergent_branch", Unit: "cycles", Doc: "an If that half of the lanes take, with one fma inside, beside one fma", Target: ptx.SM80,
 			body: func(f *frame) (func(build.U32), func() build.U32) {
-				x := f.tid.CvtRnF32().Var()
-				y := f.tid.Var()
+				x := build.NewVar(f.tid.CvtRnF32())
+				y := build.NewVar(f.tid)
 				step := func(i build.U32) {
 					f.k.If(f.tid.Xor(i).And(1).SetpEq(0), func() {
 						x.Set(x.Get().FmaRn(x.Get(), x.Get()))

@@ -32,7 +32,7 @@ func chases() []Probe {
 		{
 			Name: "shared_latency", Unit: "cycles", Doc: "a chain of ld.shared.u32", Target: ptx.SM80,
 			body: func(f *frame) (func(build.U32), func() build.U32) {
-				s := f.k.SharedU32("s", 32)
+				s := build.SharedArray[build.U32](f.k, "s", 32)
 				s.At(f.tid).St(s.At(f.tid).Addr())
 				at := build.Vars(s.At(f.tid.Xor(f.seed)).Addr(), 1)[0]
 				step := func(build.U32) {
@@ -79,10 +79,10 @@ func sharedLoads() (list []Probe) {
 		list = append(list, Probe{
 			Name: c.name, Unit: "cycles", Doc: doc, Target: ptx.SM80, warps: c.warps,
 			body: func(f *frame) (func(build.U32), func() build.U32) {
-				s := f.k.SharedU32("s", 4096)
+				s := build.SharedArray[build.U32](f.k, "s", 4096)
 				lane := f.tid.And(31)
 				at := s.At(lane.MulLo(c.width * c.ways).Add(f.seed))
-				x := f.tid.Var()
+				x := build.NewVar(f.tid)
 				step := func(i build.U32) {
 					for j := range unroll {
 						p := at.Plus(4 * c.width * (j % 4))
@@ -116,9 +116,9 @@ func matrixLoads() (list []Probe) {
 		list = append(list, Probe{
 			Name: "ldmatrix_x4_" + strconv.Itoa(warps) + "warps", Unit: "cycles", Doc: "cycles of the SM per ldmatrix.x4, by " + strconv.Itoa(warps) + " warps", Target: ptx.SM80, warps: warps,
 			body: func(f *frame) (func(build.U32), func() build.U32) {
-				s := f.k.SharedU32("s", 4096)
+				s := build.SharedArray[build.U32](f.k, "s", 4096)
 				lane := f.tid.And(31)
-				x := f.tid.Var()
+				x := build.NewVar(f.tid)
 				step := func(i build.U32) {
 					row := s.At(lane.MadLo(4, i.And(7).Shl(7)))
 					for j := range unroll {
@@ -137,7 +137,7 @@ func matrixLoads() (list []Probe) {
 func traffic() (list []Probe) {
 	const bytes = 16 << 20
 	stream := func(f *frame) (func(build.U32), func() build.U32) {
-		x := f.tid.Var()
+		x := build.NewVar(f.tid)
 		base := f.memory.Addr()
 		block := f.k.CtaidX()
 		step := func(i build.U32) {

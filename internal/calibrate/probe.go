@@ -62,7 +62,7 @@ func (p *Probe) Text() (string, error) {
 	k := build.New("probe", p.Target)
 	k.Strict()
 	k.Version(8, 4)
-	out, memory := k.ParamGlobalU32("out"), k.ParamGlobalU64("memory")
+	out, memory := build.ParamGlobal[build.U32](k, "out"), build.ParamGlobal[build.U64](k, "memory")
 	iterations, seed := k.ParamU32("iterations"), k.ParamU32("seed")
 	if p.cluster > 1 {
 		k.ReqNCTAPerCluster(p.cluster)

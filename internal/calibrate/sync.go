@@ -48,12 +48,12 @@ func barriers() (list []Probe) {
 		Probe{
 			Name: "dsmem_latency", Unit: "cycles", Doc: "a chain of ld.shared::cluster.u32 from the other block of a cluster", Target: ptx.SM90, cluster: 2,
 			body: func(f *frame) (func(build.U32), func() build.U32) {
-				s := f.k.SharedU32("s", 32)
+				s := build.SharedArray[build.U32](f.k, "s", 32)
 				s.At(f.tid).St(f.tid)
 				other := build.Mapa(s, f.k.ClusterCtarank().Xor(1))
 				f.k.BarrierClusterArrive()
 				f.k.BarrierClusterWait()
-				x := f.tid.Var()
+				x := build.NewVar(f.tid)
 				step := func(build.U32) {
 					for range unroll {
 						x.Set(other.At(x.Get()).Ld())
@@ -117,7 +117,7 @@ func mbarriers() []Probe {
 		{
 			Name: "mbarrier_handoff", Unit: "cycles", Doc: "from mbarrier.arrive of one warp to the end of the wait of another", Target: ptx.SM90, warps: 2,
 			body: func(f *frame) (func(build.U32), func() build.U32) {
-				bars := f.k.SharedB64("bars", 2)
+				bars := build.SharedArray[build.B64](f.k, "bars", 2)
 				f.k.If(f.tid.SetpEq(0), func() {
 					f.k.MbarrierInit(bars, 32)
 					f.k.MbarrierInit(bars.Plus(1), 32)
@@ -143,7 +143,7 @@ func mbarriers() []Probe {
 
 // initialised returns an mbarrier that awaits a number of arrivals.
 func initialised(f *frame, n, count int) build.Shared[build.B64] {
-	bars := f.k.SharedB64("bars", n)
+	bars := build.SharedArray[build.B64](f.k, "bars", n)
 	f.k.If(f.tid.SetpEq(0), func() {
 		for i := range n {
 			f.k.MbarrierInit(bars.Plus(i), count)
@@ -167,7 +167,7 @@ func fences() (list []Probe) {
 		list = append(list, Probe{
 			Name: c.name, Unit: "cycles", Doc: c.doc + " after a store to shared memory", Target: c.target,
 			body: func(f *frame) (func(build.U32), func() build.U32) {
-				s := f.k.SharedU32("s", 32)
+				s := build.SharedArray[build.U32](f.k, "s", 32)
 				step := func(i build.U32) {
 					for range 4 {
 						s.At(f.tid).St(i, build.Volatile)
@@ -201,7 +201,7 @@ func copies() (list []Probe) {
 			Name: c.name, Unit: "cycles", Doc: doc, Target: ptx.SM90, blocks: c.blocks, memory: 8 << 20, iterations: [2]int{32, 160},
 			body: func(f *frame) (func(build.U32), func() build.U32) {
 				bar := initialised(f, 1, 1)
-				buffer := build.SharedAlign(f.k.SharedB8("buffer", c.count*c.bytes), 128)
+				buffer := build.SharedAlign(build.SharedArray[build.B8](f.k, "buffer", c.count*c.bytes), 128)
 				source := build.GlobalAt[build.B8](f.memory.Addr())
 				first := f.k.CtaidX().MulLo(c.count * c.bytes)
 				step := func(i build.U32) {

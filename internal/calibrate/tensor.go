@@ -134,7 +134,7 @@ func wgmmaGroup(f *frame, n, count int, registers bool) (func(build.U32), func()
 // wgmmaParts returns functions that start a group of products and that wait for it.
 func wgmmaParts(f *frame, n, count int, registers bool) (begin, end func(), sink func() build.U32) {
 	k := f.k
-	s := build.SharedAlign(k.SharedB8("s", 32<<10), 1024)
+	s := build.SharedAlign(build.SharedArray[build.B8](k, "s", 32<<10), 1024)
 	first := s.Addr().Add(f.seed).Shr(4).And(0x3fff).CvtU64()
 	desc := first.Or(256>>4<<32 | 128>>4<<16)
 	word := build.Cast[build.B32](f.tid.Xor(f.seed).And(0))

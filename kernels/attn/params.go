@@ -26,17 +26,17 @@ func (p *Params) pointer(operand string) string {
 
 // Bytes declares a pointer to an operand of one-byte elements.
 func (p *Params) Bytes(operand string) build.Global[build.B8] {
-	return p.k.ParamGlobalB8(p.pointer(operand))
+	return build.ParamGlobal[build.B8](p.k, p.pointer(operand))
 }
 
 // Halves declares a pointer to an operand of two-byte elements.
 func (p *Params) Halves(operand string) build.Global[build.B16] {
-	return p.k.ParamGlobalB16(p.pointer(operand))
+	return build.ParamGlobal[build.B16](p.k, p.pointer(operand))
 }
 
 // Floats declares a pointer to an operand of f32.
 func (p *Params) Floats(operand string) build.Global[build.F32] {
-	return p.k.ParamGlobalF32(p.pointer(operand))
+	return build.ParamGlobal[build.F32](p.k, p.pointer(operand))
 }
 
 // Map declares a tensor map of an operand. The parameter has the operand's name.

@@ -114,7 +114,7 @@ func (g *gen) newConsumer() *consumer {
 		// Of the extra columns that hold row sums, each lane keeps its first.
 		O:        part.Accumulator{Frag: g.wg.Accumulator(cols), Kept: g.d + 1},
 		pingPong: g.pingPongMember(),
-		c:        k.F32(0).Var(), vs: k.F32(0).Var(),
+		c:        build.NewVar(k.F32(0)), vs: build.NewVar(k.F32(0)),
 	}
 	a.softmax = part.NewSoftmax(k, g.c.numerics(), a.c, slots)
 	if g.c.perBlock() > 1 { // the second warpgroup of a pair begins with the second tile

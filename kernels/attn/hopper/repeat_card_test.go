@@ -181,7 +181,7 @@ func (r *repeater) once(i int) error {
 // differing counts the words in which two buffers differ, and finds the first of them.
 func differing() *build.Kernel {
 	k := build.New("differing", ptx.SM90)
-	a, b, counts := k.ParamGlobalU32("a"), k.ParamGlobalU32("b"), k.ParamGlobalU32("counts")
+	a, b, counts := build.ParamGlobal[build.U32](k, "a"), build.ParamGlobal[build.U32](k, "b"), build.ParamGlobal[build.U32](k, "counts")
 	launch, n := k.ParamU32("launch"), k.ParamU32("n")
 	here := launch.Shl(k.U32(1))
 	first := k.CtaidX().MadLo(k.NtidX(), k.TidX())

@@ -46,7 +46,7 @@ func TestPolynomials(t *testing.T) {
 func powers(t *testing.T, p Polynomial, xs []float32) []float32 {
 	t.Helper()
 	k := build.New("powers", ptx.SM80)
-	in, out, n := k.ParamGlobalF32("in"), k.ParamGlobalF32("out"), k.ParamU32("n")
+	in, out, n := build.ParamGlobal[build.F32](k, "in"), build.ParamGlobal[build.F32](k, "out"), k.ParamU32("n")
 	i := k.CtaidX().MadLo(k.NtidX(), k.TidX())
 	k.If(i.SetpLt(n), func() { out.At(i).St(p.Exp2(k, in.At(i).Ld())) })
 	dev, err := emu.New(ptx.SM80, emu.Options{})

@@ -25,7 +25,7 @@ func laneMaxInteger(k *build.Kernel, S *tile.Frag) (most []build.F32) {
 	var signs build.S32
 	for s := range S.Slots() {
 		x := largest(S, s, build.Mov[build.S32, build.F32], largerInt)
-		vars = append(vars, build.Mov[build.F32](x).Var())
+		vars = append(vars, build.NewVar(build.Mov[build.F32](x)))
 		if s == 0 {
 			signs = x
 		} else {

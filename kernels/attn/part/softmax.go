@@ -144,7 +144,7 @@ func (t *Tile) Weight(O Accumulator) (w []build.F32) {
 	k.Comment("w = 2^(c·m-c·m0), m0 = m where w > 2^32")
 	var above []*build.Var[build.F32] // log₂ w
 	for s := range t.own {
-		above = append(above, t.reference[s].Get().Sub(t.own[s], build.Rn).Var())
+		above = append(above, build.NewVar(t.reference[s].Get().Sub(t.own[s], build.Rn)))
 	}
 	far := func(x build.F32) build.Pred { return x.SetpGt(maxAbove) }
 	most := above[0].Get()

@@ -81,7 +81,7 @@ func (w Work) Each(body func(Item)) {
 		})
 		return
 	}
-	number := k.U32(0).Var()
+	number := build.NewVar(k.U32(0))
 	var i, o build.U32
 	k.While(func() build.Pred {
 		i = w.nth(number.Get())
@@ -128,7 +128,7 @@ func (w Work) item(number, head, t build.U32) Item {
 func (w Work) EachTile(it Item, skip build.U32, step int, body func(j build.U32)) {
 	k := w.K
 	k.If(skip.SetpLt(it.Tiles), func() {
-		left := it.Tiles.Sub(skip).Var() // all that the loop carries from round to round
+		left := build.NewVar(it.Tiles.Sub(skip)) // all that the loop carries from round to round
 		k.Until(func() build.Pred {
 			body(it.First.Add(left.Get()).Sub(1))
 			left.Set(left.Get().Sub(step))

@@ -16,10 +16,10 @@ func (g *gen) decodeConstants() {
 	k := g.k
 	switch g.p.Format {
 	case problem.U8, problem.U8Legacy:
-		g.exponent = k.B32(0x64646464).Var().Get() // 0x64uu is the f16 1024+u
-		g.bias = k.B32(0x64806480).Var().Get()     // 1024+128, twice
+		g.exponent = build.NewVar(k.B32(0x64646464)).Get() // 0x64uu is the f16 1024+u
+		g.bias = build.NewVar(k.B32(0x64806480)).Get()     // 1024+128, twice
 	case problem.E5M2:
-		g.zero = k.B32(0).Var().Get()
+		g.zero = build.NewVar(k.B32(0)).Get()
 	}
 }
 

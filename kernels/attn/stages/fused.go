@@ -47,7 +47,7 @@ func (g *gen) newAttention(it part.Item) *attention {
 	for range g.d / outputCols {
 		a.U = append(a.U, g.w.Accumulator(outputCols))
 	}
-	a.state = g.newSoftmax(c.Var(), a.S.Slots())
+	a.state = g.newSoftmax(build.NewVar(c), a.S.Slots())
 	a.q = g.w.A(Q) // each tile reads it again: in registers it would take D/4 beside S and U
 	return a
 }

@@ -46,7 +46,7 @@ func (g *gen) unfused(it part.Item) {
 		frag:   tile.NewFrag(k, tile.Accumulator(softRows, c.TileN), k.F32(0)),
 	}
 	scale, flip := g.logitScale(it)
-	logit := scale.Var()
+	logit := build.NewVar(scale)
 	for range c.TileM / softRows / 4 {
 		s.state = append(s.state, g.newSoftmax(logit, s.frag.Slots()))
 	}
