@@ -45,14 +45,17 @@ type Counts struct {
 	Scores   int `json:"scores"`  // mutation scores
 }
 
-// Text returns the numbers in words: "2 records and 1 verdict", or with notes "2 records,
-// 1 verdict and 1 note".
+// Text returns the numbers in words: "2 records and 1 verdict". It counts notes and scores if
+// there are any: "2 records, 1 verdict and 1 note".
 func (n *Counts) Text() string {
-	records, verdicts := english.Count(n.Records, "record"), english.Count(n.Verdicts, "verdict")
-	if n.Remarks == 0 {
-		return records + " and " + verdicts
+	words := []string{english.Count(n.Records, "record"), english.Count(n.Verdicts, "verdict")}
+	if n.Remarks > 0 {
+		words = append(words, english.Count(n.Remarks, "note"))
 	}
-	return records + ", " + verdicts + " and " + english.Count(n.Remarks, "note")
+	if n.Scores > 0 {
+		words = append(words, english.Count(n.Scores, "mutation score"))
+	}
+	return english.List(words)
 }
 
 func (n *Counts) add(k Kind) {

@@ -276,6 +276,7 @@ func TestFindText(t *testing.T) {
 func TestCountsText(t *testing.T) {
 	for want, n := range map[string]Counts{
 		"2 records and 1 verdict": {Records: 2, Verdicts: 1}, "1 record, 0 verdicts and 2 notes": {Records: 1, Remarks: 2},
+		"0 records, 0 verdicts, 1 note and 1 mutation score": {Remarks: 1, Scores: 1}, "0 records, 0 verdicts and 2 mutation scores": {Scores: 2},
 	} {
 		if got := n.Text(); got != want {
 			t.Errorf("%q, want %q", got, want)
