@@ -54,7 +54,7 @@ func roundF16(x build.F32) build.F32 { return x.CvtRnF16().CvtF32() }
 
 // threeBits keeps three bits of a number, by Veltkamp's splitting.
 func threeBits(x build.F32) build.F32 {
-	t := x.Mul(1<<21 + 1)
+	t := x.Mul(1<<21+1, build.Rn) // without the modifier, ptxas fuses product and differences
 	return t.Sub(t.Sub(x))
 }
 
