@@ -10,17 +10,23 @@ import (
 
 // parsed holds the expressions of rules by their text. A family states its rules again for
 // each configuration that it checks, and tuning checks many.
-var parsed sync.Map
+var parsed = struct {
+	sync.Mutex
+	rules map[string]expr.Expr
+}{rules: map[string]expr.Expr{}}
 
 // Rule returns a limit on the sizes of a problem: the expression that must hold, and the
-// sentence for a problem beyond the limit. The sentence names the limit and says what to do; [kernel.Rule.Check] adds the
-// problem's values.
+// sentence for a problem beyond the limit. The sentence names the limit and says what to do;
+// [kernel.Rule.Check] adds the problem's values.
 func Rule(holds, why string) kernel.Rule {
-	e, ok := parsed.Load(holds)
+	parsed.Lock()
+	defer parsed.Unlock()
+	e, ok := parsed.rules[holds]
 	if !ok {
-		e, _ = parsed.LoadOrStore(holds, expr.Must(holds))
+		e = expr.Must(holds)
+		parsed.rules[holds] = e
 	}
-	return kernel.Rule{Holds: e.(expr.Expr), Why: why}
+	return kernel.Rule{Holds: e, Why: why}
 }
 
 // CheckRules returns the error of the first rule that does not hold for the problem. A

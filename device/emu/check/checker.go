@@ -15,7 +15,7 @@ type Checker struct {
 	mu       sync.Mutex
 	launches int
 	found    collection
-	static   sync.Map // parts that later launches use again: see once
+	static   map[staticKey]part // parts that later launches use again: see once
 	// cellsOnly turns off the shortcut for reads of shared memory (order_zones.go), so
 	// that tests can compare the findings with and without it.
 	cellsOnly bool
@@ -31,7 +31,7 @@ type found struct {
 
 // New makes a checker for findings of some kinds. Without kinds it looks for all.
 func New(kinds ...finding.Kind) *Checker {
-	c := &Checker{kinds: map[finding.Kind]bool{}, found: collection{}}
+	c := &Checker{kinds: map[finding.Kind]bool{}, found: collection{}, static: map[staticKey]part{}}
 	if len(kinds) == 0 {
 		kinds = Kinds()
 	}

@@ -17,16 +17,16 @@ func (l *launch) once(name string, make func() part) part {
 		return nil
 	}
 	k := staticKey{name, &l.Program[0], l.Kernel, l.Launch.Block.Count()%32 == 0}
-	if p, ok := l.c.static.Load(k); ok {
-		p, _ := p.(part)
+	l.c.mu.Lock()
+	p, ok := l.c.static[k]
+	l.c.mu.Unlock()
+	if ok {
 		return p
 	}
-	p := make()
-	if p == nil {
-		l.c.static.Store(k, struct{}{})
-		return nil
-	}
-	l.c.static.Store(k, p)
+	p = make()
+	l.c.mu.Lock()
+	l.c.static[k] = p
+	l.c.mu.Unlock()
 	return p
 }
 

@@ -36,19 +36,24 @@ func (p floatProduct) multiply(s *machine.Scratch, m, n, k int, keep bool) {
 
 // products caches the products, so that equal ones share one value. Products that are
 // decoded once, and working memory that belongs to one product, are then used again.
-var products sync.Map
+var products = struct {
+	sync.Mutex
+	of map[any]any
+}{of: map[any]any{}}
 
 // shared returns the product of a key. It calls create for a product that it does not have.
 func shared[P any](key any, create func() (*P, error)) (*P, error) {
-	if p, ok := products.Load(key); ok {
+	products.Lock()
+	defer products.Unlock()
+	if p, ok := products.of[key]; ok {
 		return p.(*P), nil
 	}
 	p, err := create()
 	if err != nil {
 		return nil, err
 	}
-	first, _ := products.LoadOrStore(key, p)
-	return first.(*P), nil
+	products.of[key] = p
+	return p, nil
 }
 
 // floatKey and intKey are the keys of products.
