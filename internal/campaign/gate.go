@@ -34,6 +34,7 @@ type Gate struct {
 	CaseSeeds         []string // of the cases that are added
 	Distributions     []string
 	Time              time.Duration
+	Modes, Caches     []string // how launches are timed; the plan's if both are empty
 	Registers, Shared int
 	Baseline          string
 	Tag               string        // the git tag to set when every verdict is MERGE
@@ -41,7 +42,8 @@ type Gate struct {
 	Memory            cli.Bytes     // for each kernel of a file
 	Strict            bool          // whether every outcome but MERGE and NO-CHANGE is an error
 
-	seeds []uint64
+	seeds   []uint64
+	methods []timing.Method // of Modes and Caches
 }
 
 // Distributions returns the values of --distribution.
@@ -107,6 +109,11 @@ func (g *Gate) prepare(names []string) (jobs []job, err error) {
 	}
 	if g.seeds, err = parseSeeds(g.CaseSeeds); err != nil {
 		return nil, err
+	}
+	if len(g.Modes)+len(g.Caches) > 0 {
+		if g.methods, err = Methods(g.Modes, g.Caches); err != nil {
+			return nil, err
+		}
 	}
 	if names, err = g.Named(names); err != nil {
 		return nil, err
@@ -290,6 +297,9 @@ func (g *Gate) plan(j job, baseline *lab.Subject) lab.Plan {
 	}
 	if len(j.shapes) > 0 {
 		p.Times.Shapes = j.shapes
+	}
+	if len(g.methods) > 0 {
+		p.Times.Methods = g.methods
 	}
 	if g.Time > 0 {
 		p.Times.Stop.Time = g.Time

@@ -21,8 +21,15 @@ func Plan(name string) lab.Plan {
 	return lab.Smoke()
 }
 
-// Methods returns every combination of the values of --mode and --cache.
+// Methods returns every combination of the values of --mode and --cache. An empty list stands for
+// all values.
 func Methods(modes, caches []string) (list []timing.Method, err error) {
+	if len(modes) == 0 {
+		modes = []string{string(timing.Graph), string(timing.Event)}
+	}
+	if len(caches) == 0 {
+		caches = []string{string(timing.Warm), string(timing.Cold)}
+	}
 	for _, m := range modes {
 		if m != string(timing.Graph) && m != string(timing.Event) {
 			return nil, fmt.Errorf("--mode %s: use graph or event", m)
