@@ -46,6 +46,17 @@ func TestFilesAreShort(t *testing.T) {
 	}
 }
 
+// TestNoPrograms wants no compiled program in the repository: go build leaves one where it runs.
+func TestNoPrograms(t *testing.T) {
+	eachFile(t, func(path string, content []byte) {
+		for format, magic := range map[string]string{"ELF": "\x7fELF", "Mach-O": "\xcf\xfa\xed\xfe", "ar": "!<arch>\n"} {
+			if bytes.HasPrefix(content, []byte(magic)) {
+				t.Errorf("%s is a compiled program (%s): remove it", path, format)
+			}
+		}
+	})
+}
+
 // TestGeneratedFilesAreMarked checks that exactly the files with the prefix z have the
 // "Code generated" comment. Tools read the comment, and people read the name.
 func TestGeneratedFilesAreMarked(t *testing.T) {
