@@ -5,6 +5,7 @@
 //	attest gate [KERNEL…]      judge kernels and keep the evidence
 //	attest run KERNEL          run one case and show its errors and its time
 //	attest profile KERNEL      show where the time goes
+//	attest explain KERNEL      show which changes would make a kernel faster
 //	attest bench KERNEL…       time kernels against each other and libraries
 //	attest compare A B         compare two kernels, or two records of the evidence
 //	attest tune KERNEL         search for the three fastest configurations
@@ -221,12 +222,15 @@
 //	"kernel", "shape"
 //	"predicted"   a prediction, not a measurement: the sum over all launches
 //	    "chip", "blocks", "blocks_of_busiest_sm"
-//	    "low_us"    the time of the busiest unit alone, in µs
-//	    "high_us"   the sum over phases of the time of the busiest unit, in µs
-//	    "limit"     the name of the busiest unit
-//	    "units"     a list of "unit", "us"
-//	    "phases"    a list of "name", "us", "share", "limit", "units"
-//	    "lines"     a list with the fields of a phase and "line", "copies", "source"
+//	    "us"                 the predicted time, in µs
+//	    "low_us", "high_us"  the band in which most kernels of its class lie
+//	    "floor_us"           the time of the busiest unit alone
+//	    "limit"              the name of the busiest unit
+//	    "mhz"                the clock of the SMs
+//	    "units"              a list of "unit", "us"
+//	    "reasons"            a list of "reason", "us": what the SMs do or wait for
+//	    "phases"             a list of "name", "us", "share", "reasons"
+//	    "lines"              a list with the fields of a phase and "line", "copies", "source"
 //	"ncu"         null, or "us", "tensor", "arithmetic" and "memory" in per cent of the peak,
 //	              "metrics", all metrics of ncu by name, their "units", and ncu's "version"
 //	"ncu_note"    why "ncu" is null
@@ -235,6 +239,21 @@
 //	              "limit" (the resource that another block would lack), "registers" per
 //	              thread, "shared" (bytes per block), "by" (the source of the registers)
 //	"launches"    a list of "entry", "predicted" as above, "counters" as in exec
+//
+// # JSON of explain
+//
+// One object:
+//
+//	"kernel", "shape"   "shape" is "" with a launch file
+//	"predicted"         as in profile
+//	"tried"             the number of changes that were simulated
+//	"changes"           the best first, a list of
+//	    "kind", "what"         "bank conflicts" and a sentence
+//	    "launch"               the entry that the change is about
+//	    "source", "ptx_line"   the line that the change is about, if it is about one
+//	    "us", "gain"           the time with the change, and what it saves, in µs
+//	    "share"                "gain" over the present time
+//	    "bound"                whether no change of that kind can give more
 //
 // # JSON of tune
 //

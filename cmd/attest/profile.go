@@ -5,20 +5,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/campaign"
 	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/internal/ncu"
+	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/predict/timeline"
 	"github.com/GOATnote-Inc/attest/internal/profile"
+	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func profileCommand(env *cli.Env) *cobra.Command {
@@ -50,6 +53,9 @@ those numbers are measured. Phases are the source files of the kernel, or its li
 there is one file; nvcc -lineinfo gives them for other kernels. A kernel of several
 launches gets a row for each launch and their sum.
 
+With --launch, KERNEL is a PTX file that computes anything, and the launch file says how to
+launch it, as for attest exec. Then there are predictions only.
+
 --trace writes the predicted timeline of the SMs that end last as trace events: each warp is a
 track with what it runs and what it waits for. Open the file at ui.perfetto.dev.
 
@@ -76,6 +82,7 @@ the peak:
   attest profile stage5 --shape long --chip H200
   attest profile hopper --trace hopper.json
   attest profile mine.ptx --shape 1,8,512,64 --lines 20
+  attest profile kernel.ptx --launch launch.json --chip H200
   attest profile hopper --metrics sm__warps_active.avg,dram__bytes_read.sum --evidence .attest
   attest profile stage3b --json | jq '.predicted.phases[] | [.name, .share]'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c.Context(), args) },
@@ -84,6 +91,7 @@ the peak:
 	deviceFlag(c, &x.Name)
 	shapeFlag(c, &x.shape, "mission", "what is computed")
 	chipFlag(c, &x.chip, "the GPU of this machine, or one of the kernel's target")
+	launchFlag(c, &x.launch)
 	f := c.Flags()
 	f.StringVar(&x.trace, "trace", "", "file for the predicted timeline of one SM or cluster, for ui.perfetto.dev")
 	f.IntVar(&x.text.Lines, "lines", 8, "number of source lines to show")
@@ -103,6 +111,7 @@ type profiler struct {
 	chip    string
 	metrics []string
 	trace   string // file
+	launch  string // launch file
 	text    profile.Text
 }
 
@@ -115,6 +124,9 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 	}
 	progress := x.env.StartProgress()
 	defer progress.Stop()
+	if x.launch != "" {
+		return x.runLaunch(ctx, names, progress)
+	}
 	if err := x.Open(); err != nil {
 		return err
 	}
@@ -133,10 +145,7 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 		return err
 	}
 	progress.Say("%s, %v: simulating", s.Name, x.shape.Shape)
-	o := profile.Options{Counters: x.text.Counters || x.env.JSON}
-	if x.trace != "" {
-		o.Timeline = &timeline.Timeline{}
-	}
+	o := x.options()
 	r, err := profile.Of(ctx, s, x.shape, chip, o)
 	if err != nil {
 		return err
@@ -154,16 +163,7 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 	if err := x.keep(ctx, s, r); err != nil {
 		return err
 	}
-	progress.Print(func() {
-		if x.env.JSON {
-			x.env.Encode(r)
-		} else {
-			r.WriteText(x.env, x.env.OutStyle(), x.text)
-			if r.Hash != "" {
-				fmt.Fprintf(x.env, "\nevidence  record %s in %s\n", r.Hash[:12], x.Dir)
-			}
-		}
-	})
+	progress.Print(func() { x.print(r) })
 	return nil
 }
 
@@ -194,17 +194,70 @@ func (x *profiler) keep(ctx context.Context, s *lab.Subject, r *profile.Report) 
 
 // findChip returns the chip to predict for.
 func (x *profiler) findChip(s *lab.Subject) (chips.Chip, error) {
-	if x.chip != "" {
-		chip, err := chips.Find(x.chip)
-		if err != nil {
-			err = fmt.Errorf("--chip: %w", err)
-		}
-		return chip, err
-	}
-	var present *device.Info
-	if x.GPU() {
+	if x.chip == "" && x.GPU() {
 		info := x.Device.Info()
-		present = &info
+		return chips.For(s.Target, &info), nil
 	}
-	return chips.For(s.Target, present), nil
+	return chipOf(x.chip, s.Target)
+}
+
+// chipOf returns the chip that --chip names, or else a common one of a target.
+func chipOf(name string, target ptx.Target) (chips.Chip, error) {
+	if name == "" {
+		return chips.For(target, nil), nil
+	}
+	chip, err := chips.Find(name)
+	if err != nil {
+		err = fmt.Errorf("--chip: %w", err)
+	}
+	return chip, err
+}
+
+// launchedWorks returns the launches of a launch file and the chip to predict them for.
+func launchedWorks(ctx context.Context, names []string, launch, chip string) ([]predict.Work, chips.Chip, error) {
+	if len(names) != 1 || filepath.Ext(names[0]) != ".ptx" {
+		return nil, chips.Chip{}, errors.New("--launch describes launches of one PTX file: name the file as KERNEL")
+	}
+	works, err := profile.LaunchedWorks(ctx, names[0], launch)
+	if err != nil {
+		return nil, chips.Chip{}, err
+	}
+	c, err := chipOf(chip, works[0].Trace.Module.Target)
+	return works, c, err
+}
+
+// runLaunch predicts the launches of a launch file.
+func (x *profiler) runLaunch(ctx context.Context, names []string, progress *term.Progress) error {
+	works, chip, err := launchedWorks(ctx, names, x.launch, x.chip)
+	if err != nil {
+		return err
+	}
+	o := x.options()
+	r := profile.OfLaunches(names[0], works, chip, o)
+	if err := x.writeTrace(o.Timeline); err != nil {
+		return err
+	}
+	progress.Print(func() { x.print(r) })
+	return nil
+}
+
+// options returns what the report contains.
+func (x *profiler) options() profile.Options {
+	o := profile.Options{Counters: x.text.Counters || x.env.JSON}
+	if x.trace != "" {
+		o.Timeline = &timeline.Timeline{}
+	}
+	return o
+}
+
+// print writes the report.
+func (x *profiler) print(r *profile.Report) {
+	if x.env.JSON {
+		x.env.Encode(r)
+		return
+	}
+	r.WriteText(x.env, x.env.OutStyle(), x.text)
+	if r.Hash != "" {
+		fmt.Fprintf(x.env, "\nevidence  record %s in %s\n", r.Hash[:12], x.Dir)
+	}
 }

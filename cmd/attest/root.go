@@ -29,6 +29,7 @@ and has saved the inputs.`,
   attest gate mine.ptx                         judge a kernel of your own
   attest run stage3b --shape 1,8,512,64        run one case and show its errors
   attest profile stage3b                       show where the time goes
+  attest explain stage3b                       show what would make it faster
   attest ptx check kernel.ptx                  find errors in PTX
   attest exec kernel.ptx --launch launch.json --check all
                                                run any kernel and find races
@@ -49,7 +50,7 @@ and has saved the inputs.`,
 	flags.BoolVar(&env.JSON, "json", false, "write JSON, one object per line; each command's help lists the fields")
 	flags.Var(&env.Color, "color", "colour the output: auto, always or never; NO_COLOR turns auto off")
 	flags.BoolVar(&env.Progress, "progress", false, "show progress on standard error even if it is not a terminal")
-	addGroup(root, "Judge and measure kernels", gateCommand(env), mutateCommand(env), runCommand(env), profileCommand(env), benchCommand(env),
+	addGroup(root, "Judge and measure kernels", gateCommand(env), mutateCommand(env), runCommand(env), profileCommand(env), explainCommand(env), benchCommand(env),
 		compareCommand(env), tuneCommand(env), rivalCommand(env), calibrateCommand(env))
 	addGroup(root, "Work with PTX", ptxCommand(env), execCommand(env), captureCommand(env), fuzzCommand(env))
 	addGroup(root, "Read the evidence", evidenceCommand(env), reportCommand(env))

@@ -68,5 +68,5 @@ func cyclesOf(t *testing.T, p *Probe, chip *chips.Chip, n uint32) float64 {
 	if err := k.Launch(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
-	return machine.New(rec.Launches()[0], chip, float64(chip.MHz)).Replay(machine.Plan{Clusters: []int{0}}).Cycles
+	return machine.New(rec.Launches()[0], chip, float64(chip.MHz), nil).Replay(machine.Plan{Clusters: []int{0}}).Cycles
 }

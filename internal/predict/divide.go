@@ -18,9 +18,11 @@ func (p *Profile) divide(l *warptrace.Launch, r *machine.Result, micros, launch 
 	all := map[string]float64{launching: launch}
 	phases, lines := map[string]*part{}, map[place]*part{}
 	name := phaseNames(l.Program)
+	p.Spent = map[machine.Spender]float64{}
 	for _, at := range sorted(r.Spent) {
 		us, why := r.Spent[at]*micros, at.Why.String()
 		all[why] += us
+		p.Spent[at] = us
 		if at.ID < 0 {
 			continue
 		}

@@ -15,6 +15,8 @@ type Work struct {
 	Registers int   // per thread; 0 estimates them
 	Bytes     int64 // that the launch moves between DRAM and the chip
 	Watch     machine.Watcher
+	Edit      *machine.Edit // what is changed before the replay; nil is nothing
+	More      int           // further clusters per SM, as if the kernel used fewer resources
 }
 
 // Of predicts how long a launch takes on a chip.
@@ -34,12 +36,12 @@ const powerLimited = 150
 func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 	l := w.Trace
 	blocks := len(l.Clusters[0].Blocks)
-	resident := w.resident(chip)
+	resident := w.Fit(chip).Blocks + w.More
 	plan := placeAll(l, max(chip.SMs/blocks, 1), resident)
 	plan.Watch = w.Watch
 	active := min(chip.SMs, l.Count*blocks)
 	plan.L2Bytes = min(chip.Get("sm_bytes"), chip.Get("l2_bytes")*float64(chip.SMs)/float64(max(active, 1)))
-	r := replay(machine.New(l, &chip, mhz), plan, weight(l.Clusters[0]))
+	r := replay(machine.New(l, &chip, mhz, w.Edit), plan, weight(l.Clusters[0]))
 
 	dram := float64(w.Bytes) / chip.Get("dram_gbps") / 1e3
 	kernel := r.Cycles / mhz
@@ -86,18 +88,20 @@ func replay(m *machine.Machine, p machine.Plan, weight float64) machine.Result {
 	return r
 }
 
-// resident returns how many clusters the SMs of a cluster hold at once.
-func (w *Work) resident(chip chips.Chip) int {
+// Fit returns how many blocks of the launch an SM of a chip holds at once, at least one, and what
+// limits them.
+func (w *Work) Fit(chip chips.Chip) occupancy.Fit {
 	sm, ok := occupancy.Of(chip.Target)
 	if !ok {
-		return 1
+		return occupancy.Fit{Blocks: 1}
 	}
 	registers := w.Registers
 	if f := entry(w.Trace); f != nil && registers == 0 {
 		registers = verify.Pressure(f, verify.NewCFG(f)).Registers
 	}
 	fit := sm.Fit(occupancy.Block{Threads: w.Trace.Clusters[0].Blocks[0].Threads, Registers: registers, Shared: w.Trace.Shared})
-	return max(fit.Blocks, 1)
+	fit.Blocks = max(fit.Blocks, 1)
+	return fit
 }
 
 // entry returns the function of the launched kernel.

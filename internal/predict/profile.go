@@ -25,6 +25,8 @@ type Profile struct {
 	Reasons []Spent `json:"reasons"`
 	Phases  []Part  `json:"phases"` // the longest first
 	Lines   []Part  `json:"lines"`  // source lines, or PTX lines without a source; the longest first
+	// Spent is the time by instruction and reason. The sum of several launches has none.
+	Spent map[machine.Spender]float64 `json:"-"`
 }
 
 // Busy is the time for which a unit is busy.

@@ -52,7 +52,7 @@ type Options struct {
 
 // Of predicts the time of a kernel on a chip from a run of a few of its clusters on the emulator.
 func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip chips.Chip, o Options) (*Report, error) {
-	traced, err := lab.Trace(ctx, s, shape.Shape, chip.SMs, warptrace.Spread(samples(shape.Shape)))
+	works, err := Works(ctx, s, shape, chip)
 	if err != nil {
 		return nil, err
 	}
@@ -63,15 +63,20 @@ func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip chips.Chi
 			return nil, err
 		}
 	}
+	r.predict(works, chip, o, counted)
+	return r, nil
+}
+
+// predict adds the predictions of all launches. counted may be nil.
+func (r *Report) predict(works []predict.Work, chip chips.Chip, o Options, counted *lab.Counted) {
 	var parts []*predict.Profile
 	var entries []string
-	for i, t := range traced.Launches {
-		work := predict.Work{Trace: t, Bytes: traced.Bytes / int64(len(traced.Launches))}
+	for i, work := range works {
 		if l := o.Timeline; i == 0 && l != nil {
-			l.Chip, l.MHz, l.Program = chip.String(), float64(chip.MHz), t.Program
+			l.Chip, l.MHz, l.Program = chip.String(), float64(chip.MHz), work.Trace.Program
 			work.Watch = l
 		}
-		one := Launch{Entry: t.Kernel, Predicted: predict.Of(work, chip)}
+		one := Launch{Entry: work.Trace.Kernel, Predicted: predict.Of(work, chip)}
 		if counted != nil && i < len(counted.Launches) {
 			one.Counts = counted.Launches[i].Counts
 		}
@@ -79,7 +84,19 @@ func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip chips.Chi
 		parts, entries = append(parts, one.Predicted), append(entries, one.Entry)
 	}
 	r.Predicted = predict.Sum(parts, entries)
-	return r, nil
+}
+
+// Works runs a few clusters of each launch of a kernel on the emulator, and returns the launches for
+// predictions on a chip, in stream order.
+func Works(ctx context.Context, s *lab.Subject, shape problem.Named, chip chips.Chip) (list []predict.Work, err error) {
+	traced, err := lab.Trace(ctx, s, shape.Shape, chip.SMs, warptrace.Spread(samples(shape.Shape)))
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range traced.Launches {
+		list = append(list, predict.Work{Trace: t, Bytes: traced.Bytes / int64(len(traced.Launches))})
+	}
+	return list, nil
 }
 
 // samples returns how many clusters are recorded: several, because the blocks of a causal problem

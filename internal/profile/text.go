@@ -9,12 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/listing"
 	"github.com/GOATnote-Inc/attest/internal/ncu"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Text says how much of a report is printed.
@@ -38,12 +40,8 @@ const barColumns = 24
 
 // WriteText prints the report on one screen.
 func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
-	p, s := r.Predicted, r.subject
-	title := fmt.Sprintf("%s, %s", s.Problem.Format, s.Target)
-	if c := lab.Configuration(s.Describe()); c != "" {
-		title += ", " + c
-	}
-	fmt.Fprintf(w, "%s  %s\n", style.Bold(term.Clean(s.Name)), style.Dim(title+", "+shapes.Long(r.shape)))
+	p := r.Predicted
+	fmt.Fprintf(w, "%s  %s\n", style.Bold(term.Clean(r.Kernel)), style.Dim(r.title()))
 	fmt.Fprintf(w, "%s for %s: %s µs, most likely between %s and %s;\nthe busiest unit (%v) alone takes %s µs; simulated, not measured\n\n",
 		style.Yellow("PREDICTED"), p.Chip, term.Micros(p.Micros), term.Micros(p.Low), term.Micros(p.High), p.Limit, term.Micros(p.Floor))
 	writeLaunches(w, style, r.Launches)
@@ -64,6 +62,23 @@ func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
 			}
 		}
 	}
+}
+
+// title says what the kernel computes, and how it is configured.
+func (r *Report) title() string {
+	if r.subject == nil {
+		return english.Count(len(r.Launches), "launch")
+	}
+	return Title(r.subject, r.shape)
+}
+
+// Title returns the format, the target and the configuration of a kernel, and the shape.
+func Title(s *lab.Subject, shape problem.Named) string {
+	title := fmt.Sprintf("%s, %s", s.Problem.Format, s.Target)
+	if c := lab.Configuration(s.Describe()); c != "" {
+		title += ", " + c
+	}
+	return title + ", " + shapes.Long(shape)
 }
 
 // writeLaunches shows each launch of a kernel that has several, and their sum.

@@ -80,6 +80,7 @@ var layers = []string{
 	"internal/predict/machine",
 	"internal/predict/timeline",
 	"internal/predict",
+	"internal/explain",
 	"internal/rival",
 	"record",
 	"internal/recordtest",

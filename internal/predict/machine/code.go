@@ -17,7 +17,7 @@ type Op struct {
 	writes []int32
 	groups int // of productWait, copyWait and bulkWait: how many groups may be unfinished
 	line   int32
-	flops  float64 // of a wgmma, per warp: multiplications and additions
+	flops  float64 // of a product, per warp: multiplications and additions, 16-bit ones count once
 	fromA  bool    // of a wgmma: the first factor comes from shared memory
 	fp8    bool
 	n      int // of a wgmma: its N
@@ -30,6 +30,7 @@ func (o *Op) free() bool { return o.cost.slots == 0 }
 type code struct {
 	rates  *rates
 	target ptx.Target
+	edit   *Edit
 	ops    []Op      // by instruction ID
 	block  []int32   // by instruction ID: its basic block
 	blocks [][]int32 // by basic block: the IDs in the order in which they issue
@@ -51,8 +52,8 @@ type unitFunc struct {
 }
 
 // lower turns the program of a launch into operations for a chip.
-func lower(program []observe.Inst, r *rates, target ptx.Target) *code {
-	c := &code{rates: r, target: target, ops: make([]Op, len(program)), block: make([]int32, len(program))}
+func lower(program []observe.Inst, r *rates, target ptx.Target, e *Edit) *code {
+	c := &code{rates: r, target: target, edit: e, ops: make([]Op, len(program)), block: make([]int32, len(program))}
 	ids := map[*ptx.Inst]int32{}
 	var funcs []*ptx.Func
 	for i := range program {
@@ -157,6 +158,11 @@ func (u *unitFunc) op(in *observe.Inst, block int) Op {
 		o.flops *= bitsOf(in.Op) / 16 // in units of the rate of 16-bit factors
 		o.fromA = in.Arg("aDesc") != nil
 	}
+	if o.cost.unit == Tensor {
+		m, n, k := shapeOf(in.Op)
+		o.flops = 2 * float64(m*n*k) * bitsOf(in.Op) / 16
+	}
+	u.c.edit.apply(&o, u.c.rates)
 	return o
 }
 

@@ -71,6 +71,9 @@ const prefetched = 8
 
 // fetch delays an operation until its line of machine code is loaded.
 func (s *sim) fetch(w *warp) {
+	if s.edit.Fetched {
+		return
+	}
 	loaded, ok := w.sm.code[w.op.line]
 	if !ok {
 		// The lines that follow are loaded as well, one after the other.
@@ -190,7 +193,7 @@ func (s *sim) account(c *core, w *warp, t float64) {
 func (s *sim) execute(w *warp, c *core, o *Op, t float64) {
 	var f *warptrace.Fact
 	if w.event.Fact >= 0 {
-		f = &w.g.trace.Facts[w.event.Fact]
+		f = s.edit.fact(o.ID, &w.g.trace.Facts[w.event.Fact])
 	}
 	at, why := t+s.rates.latencyOf(o), waitFor(o.cost.unit)
 	switch o.cost.kind {
@@ -273,7 +276,7 @@ func (s *sim) synchronise(w *warp, o *Op, f *warptrace.Fact, t float64) {
 		}
 		s.contribute(w.g, a.Phase, a.Count, at, false)
 	}
-	if f.Waits < 0 {
+	if f.Waits < 0 || s.edit.NoWait[o.ID] {
 		return
 	}
 	p := &w.g.phases[f.Waits]

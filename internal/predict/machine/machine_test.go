@@ -61,7 +61,7 @@ func replay(t *testing.T, threads int, body string) machine.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return machine.New(rec.Launches()[0], &chip, 1980).Replay(machine.Plan{Clusters: []int{0}})
+	return machine.New(rec.Launches()[0], &chip, 1980, nil).Replay(machine.Plan{Clusters: []int{0}})
 }
 
 // more returns how many cycles a body takes more than an empty one.

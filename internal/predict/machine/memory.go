@@ -53,7 +53,11 @@ func (s *sim) access(w *warp, o *Op, f *warptrace.Fact, t, at float64) (float64,
 	if o.cost.kind == atomics {
 		return s.useL2(m, start, float64(f.Sectors)*sectorBytes, false) + r.atomic, MemoryWait
 	}
-	return s.load(w, f, start), MemoryWait
+	there := s.load(w, f, start)
+	if s.edit.Early[o.ID] {
+		there = start + r.shared
+	}
+	return there, MemoryWait
 }
 
 // load returns when the lines of a load are there. The L1 has no capacity limit: the kernels of

@@ -12,12 +12,16 @@ type Machine struct {
 	rates *rates
 	code  *code
 	run   *warptrace.Launch
+	edit  *Edit
 }
 
-// New prepares a launch for replays on a chip at a clock in MHz.
-func New(l *warptrace.Launch, c *chips.Chip, mhz float64) *Machine {
+// New prepares a launch for replays on a chip at a clock in MHz. A nil edit changes nothing.
+func New(l *warptrace.Launch, c *chips.Chip, mhz float64, e *Edit) *Machine {
+	if e == nil {
+		e = &Edit{}
+	}
 	r := ratesOf(c, mhz)
-	return &Machine{rates: r, code: lower(l.Program, r, c.Target), run: l}
+	return &Machine{rates: r, code: lower(l.Program, r, c.Target, e), run: l, edit: e}
 }
 
 // Plan says what a replay runs.

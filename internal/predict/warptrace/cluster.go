@@ -50,7 +50,7 @@ func (c *cluster) Step(s *observe.Step) {
 		}
 		w.pollID, w.poll = s.ID+1, len(*path)
 	}
-	*path = append(*path, Event{ID: int32(s.ID), Fact: -1, Off: s.Mask == 0})
+	*path = append(*path, Event{ID: int32(s.ID), Fact: -1, Off: s.Mask == 0, Lanes: uint8(bits.OnesCount32(s.Mask))})
 	e := &(*path)[len(*path)-1]
 	if s.Mask == 0 {
 		return
@@ -75,7 +75,8 @@ func (c *cluster) settle() {
 		return
 	}
 	f := c.fact(e)
-	f.Wavefronts, f.Sectors = int(shared.Wavefronts), int(global.Sectors)
+	f.Wavefronts, f.Conflicts, f.Sectors = int(shared.Wavefronts), int(shared.Conflicts), int(global.Sectors)
+	f.Needed = int(global.BytesUsed+31) / 32
 }
 
 // fact returns the fact of an event. The event gets one if it has none.

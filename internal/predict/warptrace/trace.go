@@ -37,12 +37,16 @@ type Event struct {
 	ID   int32 // of the instruction, in Launch.Program
 	Fact int32 // index in Cluster.Facts, or -1
 	Off  bool  // no lane executed it, because every guard failed
+	// Lanes is the number of lanes that executed it.
+	Lanes uint8
 }
 
 // Fact is what an instruction did to memory and barriers.
 type Fact struct {
 	Wavefronts int      // of shared memory
+	Conflicts  int      // wavefronts that addresses without bank conflicts would save
 	Sectors    int      // of global memory, 32 bytes each
+	Needed     int      // sectors that the accessed bytes would fill
 	Lines      []uint64 // of global memory, by address / 128; only for instructions of threads
 	Remote     bool     // it accessed the shared memory of another block
 	Waits      int32    // the phase that it waited for, or -1
