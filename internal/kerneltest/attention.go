@@ -97,6 +97,12 @@ func (b *Bench) Load(k *kernel.Kernel) (*device.Program, *device.Work) {
 	}
 	var memory []device.Slice
 	for _, m := range plan.Memory {
+		if b.data[m.Name] == nil && m.Role == kernel.Workspace {
+			space := Buffer(b.T, b.Dev, make([]byte, m.Bytes))
+			Poison(b.T, space)
+			memory = append(memory, device.Slice{Buffer: space})
+			continue
+		}
 		memory = append(memory, device.Slice{Buffer: b.data[m.Name]})
 	}
 	w, err := p.Work(plan, memory)

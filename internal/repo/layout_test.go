@@ -70,6 +70,7 @@ var layers = []string{
 	"kernels/attn/part",
 	"kernels/attn/stages",
 	"kernels/attn/hopper",
+	"kernels/attn/decode",
 	"kernels",
 	"attention",
 	"stats",

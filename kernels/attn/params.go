@@ -39,6 +39,11 @@ func (p *Params) Floats(operand string) build.Global[build.F32] {
 	return build.ParamGlobal[build.F32](p.k, p.pointer(operand))
 }
 
+// Words declares a pointer to an operand of 32-bit integers.
+func (p *Params) Words(operand string) build.Global[build.U32] {
+	return build.ParamGlobal[build.U32](p.k, p.pointer(operand))
+}
+
 // Map declares a tensor map of an operand. The parameter has the operand's name.
 func (p *Params) Map(m kernel.TensorMap) build.TensorMap {
 	p.args = append(p.args, kernel.Arg{Map: &m})

@@ -1,0 +1,216 @@
+package decode
+
+import (
+	"math"
+
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// lift is the power of two that weights are multiplied by before they are rounded to f16.
+// Weights down to 2^-36 of the largest one then count, which matters if there are many keys.
+const lift = 12
+
+// attention is the state of a warp: its 16 rows of Q, their softmax and the output before
+// normalisation. The columns of O are permuted: of each sixteen, the first eight are the even
+// columns and the last eight the odd ones.
+type attention struct {
+	g      *gen
+	it     item
+	rows   [2]row // the lane's
+	c      [2]build.F32
+	q      tile.A
+	state  *part.Softmax
+	S, O   *tile.Frag
+	keys   tile.Cursor[build.F16] // for ldmatrix, in slot 0
+	values tile.Cursor[build.F16]
+	zero   build.B32
+}
+
+// newAttention loads the warp's rows of Q.
+func (g *gen) newAttention(it item) *attention {
+	k := g.k
+	a := &attention{g: g, it: it, S: g.w.Accumulator(g.c.TileN), O: g.w.Accumulator(g.d), zero: build.NewVar(k.B32(0)).Get()}
+	first, _ := a.S.Base(k, g.lane)
+	first = g.rowTile.MadLo(warpRows, first)
+	for s := range a.rows {
+		a.rows[s] = g.newRow(it, first.Add(a.S.SlotRow(s)))
+	}
+	a.loadQueries()
+	a.state = part.NewSoftmax(k, part.Numerics{Lift: lift}, build.NewVar(k.F32(1)), len(a.rows))
+	mem := build.SharedAs[build.F16](g.shared, 0)
+	ring := g.team.MulLo(g.plan.ring)
+	K := tile.Swizzled(k, mem, g.c.TileN, g.d/2)
+	V := tile.Swizzled(k, build.SharedAs[build.F16](mem, g.plan.tile), g.c.TileN, g.d/2)
+	// A matrix of ldmatrix is eight keys × 16 bytes of their rows. Four matrices are 64 bytes of
+	// eight rows of K, or 32 bytes of 16 rows of V.
+	a.keys = K.Cursor(g.lane.And(7), g.lane.Shr(3).Shl(3)).Plus(ring)
+	a.values = g.w.ByRows(V).Plus(ring)
+	return a
+}
+
+// loadQueries loads the lane's words of Q as operand A, and the factors of the scores. Column
+// 4q of sixteen and the three after it are the columns 2q, 2q+1, 2q+8 and 2q+9 of operand A,
+// because ldmatrix gives a lane four neighbouring bytes of K.
+func (a *attention) loadQueries() {
+	g := a.g
+	k := g.k
+	steps := g.d / 16
+	var words [2][]*build.Var[build.B32]
+	for s := range a.rows {
+		words[s] = build.Vars(k.B32(0), steps)
+		c := build.NewVar(k.F32(0))
+		k.If(a.rows[s].exists, func() {
+			from := g.q.Addr().Add(g.place(a.it, a.rows[s]).MulWide(g.d)).Add(g.lane.And(3).Shl(2).CvtU64())
+			for i, w := range words[s] {
+				w.Set(build.GlobalAt[build.B32](from).Plus(4 * i).Ld())
+			}
+			c.Set(g.factor(a.it, a.rows[s]))
+		})
+		a.c[s] = c.Get()
+	}
+	for i := range steps {
+		upper, lower := a.decode(words[0][i].Get()), a.decode(words[1][i].Get())
+		a.q = append(a.q, [4]build.B32{upper[0], lower[0], upper[1], lower[1]})
+	}
+}
+
+// factor returns the factor that turns a row's scores into logits to base 2, or, with a soft
+// cap, into arguments of tanh.
+func (g *gen) factor(it item, r row) build.F32 {
+	qs, ks := g.qs, g.ks
+	if g.p.Scaling == problem.PerHead {
+		qs, ks = qs.At(r.head), ks.At(it.head)
+	}
+	c := g.scale.Mul(qs.Ld(), build.Rn).Mul(ks.Ld(), build.Rn)
+	if g.p.Softcap != 0 {
+		return c.DivRn(g.cap)
+	}
+	return c.Mul(math.Log2E, build.Rn)
+}
+
+// decode turns four bytes into two pairs of f16, without rounding.
+func (a *attention) decode(word build.B32) [2]build.B32 {
+	if a.g.p.Format == problem.E5M2 { // a byte is the upper half of the f16
+		return [2]build.B32{word.Prmt(a.zero, 0x1404), word.Prmt(a.zero, 0x3424)}
+	}
+	lo, hi := build.Unpack2[build.E4M3x2](word)
+	return [2]build.B32{build.Cast[build.B32](lo.CvtRnF16x2()), build.Cast[build.B32](hi.CvtRnF16x2())}
+}
+
+// product is mma.sync with f16 operands.
+var product = build.MmaForm{Shape: build.M16n8k16, D: ptx.F32, A: ptx.F16, B: ptx.F16}
+
+// mma adds a product to the n-th eight columns of a fragment.
+func (a *attention) mma(d *tile.Frag, n int, left [4]build.B32, right [2]build.B32) {
+	var c [4]build.F32
+	for e := range c {
+		c[e] = d.Get(4*n + e)
+	}
+	for e, sum := range a.g.k.Mma(product, left, right, c).F32() {
+		d.Set(4*n+e, sum)
+	}
+}
+
+// scores computes S = Q·Kᵀ for the tile in a slot.
+func (a *attention) scores(slot build.U32) {
+	k := a.g.k
+	k.Comment("S = Q·Kᵀ, mma.sync m16n8k16 f16 f32")
+	a.S.Fill(k.F32(0))
+	K := a.keys.Plus(slot)
+	for d := 0; d < a.g.d; d += 64 {
+		for n := 0; n < a.g.c.TileN; n += 8 {
+			for i, word := range k.LdmatrixM8n8X4(K.At(n, d/2)) { // of 16 columns each
+				a.mma(a.S, n/8, a.q[d/16+i], a.decode(word))
+			}
+		}
+	}
+}
+
+// weigh turns the scores of the tile from key on into P, and makes O relative to the new
+// maxima.
+func (a *attention) weigh(key build.U32) {
+	k := a.g.k
+	a.logits()
+	a.mask(key)
+	t := a.state.Tile(a.S)
+	w := t.Raise()
+	P := t.Exp(0, a.S.Cols)
+	t.Sum(P)
+	t.AddSums(w)
+	for i, p := range P {
+		a.S.Set(i, p)
+	}
+	k.Comment("O = w·O, if a maximum has risen")
+	risen := w[0].SetpNeu(1).Or(w[1].SetpNeu(1)) // also true for NaN
+	k.If(risen.VoteSyncAny(math.MaxUint32), func() { a.O.MulRows(w) })
+}
+
+// logits multiplies the scores by the factors of their rows, which differ because the heads of
+// a group have scales of their own. A soft cap c makes a logit x c·tanh(x/c).
+func (a *attention) logits() {
+	k := a.g.k
+	k.Comment("S = c·S")
+	a.S.MulRows(a.c[:])
+	if a.g.p.Softcap == 0 {
+		return
+	}
+	k.Comment("S = log₂e·cap·tanh S, tanh x = 1 - 2/(e^2x + 1)")
+	most := build.NewVar(a.g.cap.Mul(math.Log2E, build.Rn)).Get()
+	a.S.Map(func(x build.F32, _ int, _ tile.Pos) build.F32 {
+		e := x.Mul(2*math.Log2E, build.Rn).Ex2Approx(build.Ftz)
+		tanh := e.Add(1, build.Rn).RcpApprox(build.Ftz).FmaRn(-2, k.F32(1))
+		return tanh.Mul(most, build.Rn)
+	})
+}
+
+// mask gives the logit -∞ to the keys that a row does not see. A branch skips tiles in which
+// every row sees every key.
+func (a *attention) mask(key build.U32) {
+	g := a.g
+	k := g.k
+	windowed := g.p.Window.Limited()
+	hidden := key.Add(g.c.TileN).SetpGt(a.it.allEnd)
+	if windowed {
+		hidden = hidden.Or(key.SetpLt(a.it.allFirst))
+	}
+	k.If(hidden, func() {
+		_, column := a.S.Base(k, g.lane)
+		at := key.Add(column)
+		var first, end [2]build.S32 // of the visible keys, from the lane's first column on
+		for s, r := range a.rows {
+			first[s], end[s] = build.Cast[build.S32](r.first.Sub(at)), build.Cast[build.S32](r.end.Sub(at))
+		}
+		a.S.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
+			x = x.Selp(tile.NegInf(k), end[slot].SetpGt(at.Col))
+			if windowed {
+				x = x.Selp(tile.NegInf(k), first[slot].SetpLe(at.Col))
+			}
+			return x
+		})
+	})
+}
+
+// output computes O += P·V. ldmatrix transposes pairs of bytes, so a word holds two columns of
+// two keys. prmt puts the keys of a column side by side.
+func (a *attention) output(slot build.U32) {
+	k := a.g.k
+	k.Comment("O += P·V, mma.sync m16n8k16 f16 f32")
+	P := a.S.A()
+	V := a.values.Plus(slot)
+	pair := func(word build.B32) [2]build.B32 { return a.decode(word.Prmt(a.zero, 0x3120)) }
+	for n := range P { // 16 keys
+		for d := 0; d < a.g.d; d += 32 {
+			words := k.LdmatrixM8n8X4(V.At(16*n, d/2), build.Trans)
+			for i := 0; i < len(words); i += 2 { // 16 columns: keys 0 to 7 and 8 to 15
+				lo, hi := pair(words[i]), pair(words[i+1])
+				at := d/8 + i
+				a.mma(a.O, at, P[n], [2]build.B32{lo[0], hi[0]})
+				a.mma(a.O, at+1, P[n], [2]build.B32{lo[1], hi[1]})
+			}
+		}
+	}
+}

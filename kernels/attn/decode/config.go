@@ -1,0 +1,164 @@
+package decode
+
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Config describes a kernel: one field per decision.
+type Config struct {
+	// RowTiles is the number of tiles of 16 rows that hold the queries of a group: 1, 2 or 4.
+	// A team has one warp per tile. Its warps share their keys.
+	RowTiles int `json:"row_tiles"`
+	Warps    int `json:"warps"`  // of a block: 4 or 8
+	TileN    int `json:"tile_n"` // keys that a team computes at a time
+	Stages   int `json:"stages"` // tiles of keys in the ring of a team
+	// BlocksPerSM is the number of blocks that share an SM.
+	BlocksPerSM int `json:"blocks_per_sm"`
+	// Chunk makes each block compute this many keys of a sequence, from a multiple of this
+	// number on. The bits of a sequence's output then do not depend on the rest of the batch.
+	// 0 splits the keys over as many blocks as fill the GPU.
+	Chunk int `json:"chunk"`
+}
+
+const (
+	warpRows   = 16 // rows that a warp computes
+	groupKeys  = 16 // keys whose rows one warp copies together; they lie in one page
+	unitBytes  = 16 // that one cp.async copies
+	mostRows   = 64
+	laneVector = 4 // numbers that a lane moves at once
+)
+
+// Default returns the configuration for a problem: as few row tiles as hold its queries, and
+// copies of up to 96 KiB in flight per block.
+func Default(p problem.Attention) Config {
+	p = p.Filled()
+	c := Config{RowTiles: 1, Warps: 4, Stages: 3, BlocksPerSM: 2}
+	for c.RowTiles < mostRows/warpRows && c.RowTiles*warpRows < rows(p) {
+		c.RowTiles *= 2
+	}
+	c.TileN = min(c.RowTiles*4096/max(p.D, 1), 128)
+	return c
+}
+
+// Invariant returns the configuration whose results for a sequence do not depend on the rest
+// of the batch.
+func Invariant(p problem.Attention) Config {
+	c := Default(p)
+	c.Chunk = 512
+	return c
+}
+
+// rows returns the number of query rows that share a head of K and V.
+func rows(p problem.Attention) int {
+	if p.Hkv < 1 {
+		return 0
+	}
+	return p.Sq * (p.Hq / p.Hkv)
+}
+
+// String returns the short form that records use.
+func (c Config) String() string {
+	s := fmt.Sprintf("%dx%d warps-%d stages-%d blocks-%d", c.RowTiles*warpRows, c.TileN, c.Warps, c.Stages, c.BlocksPerSM)
+	if c.Chunk > 0 {
+		s += fmt.Sprintf(" chunk-%d", c.Chunk)
+	}
+	return s
+}
+
+func (c Config) threads() int { return 32 * c.Warps }
+
+// teams returns the number of teams of a block. Each has its own keys.
+func (c Config) teams() int { return c.Warps / c.RowTiles }
+
+// Shared memory in bytes: the most that a block may have, and what an SM has.
+const (
+	sharedLimit = 227 << 10
+	sharedPerSM = 228 << 10
+	sharedBlock = 1 << 10 // reserved by the driver for each block
+)
+
+// Check returns the reason why a kernel of this Config cannot compute the problem on a target,
+// or nil.
+func (c Config) Check(p problem.Attention, t ptx.Target) error {
+	p = p.Filled()
+	if err := checkProblem(p, t); err != nil {
+		return err
+	}
+	switch {
+	case c.RowTiles != 1 && c.RowTiles != 2 && c.RowTiles != 4:
+		return fmt.Errorf("%d row tiles: use 1, 2 or 4", c.RowTiles)
+	case c.Warps != 4 && c.Warps != 8:
+		return fmt.Errorf("%d warps: use 4 or 8", c.Warps)
+	case c.TileN != 16 && c.TileN != 32 && c.TileN != 64 && c.TileN != 128:
+		return fmt.Errorf("KV tiles of %d keys: use 16, 32, 64 or 128", c.TileN)
+	case c.TileN < groupKeys*c.RowTiles:
+		return fmt.Errorf("KV tiles of %d keys for %d warps that share them: each warp copies at least %d keys", c.TileN, c.RowTiles, groupKeys)
+	case c.Stages < 2 || c.Stages > 8:
+		return fmt.Errorf("%d stages: use 2 to 8", c.Stages)
+	case c.teams() > p.D/16:
+		return fmt.Errorf("%d teams with head dimension %d: a team merges at least 16 columns", c.teams(), p.D)
+	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
+		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
+	case c.Chunk < 0 || c.Chunk%c.TileN != 0:
+		return fmt.Errorf("chunks of %d keys: use 0 or a multiple of the %d keys of a tile", c.Chunk, c.TileN)
+	}
+	if err := attn.CheckRules(c.rules(p), p); err != nil {
+		return err
+	}
+	if n := c.plan(p.D).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
+		return fmt.Errorf("head dimension %d with %v: a block needs %d bytes of shared memory; an SM has %d bytes and a block at most %d", p.D, c, n, sharedPerSM, sharedLimit)
+	}
+	return nil
+}
+
+// checkProblem refuses a problem that no kernel of this family computes, whatever its sizes:
+// [Config.rules] limits those.
+func checkProblem(p problem.Attention, t ptx.Target) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	switch {
+	case p.D != 64 && p.D != 128 && p.D != 256:
+		return fmt.Errorf("head dimension %d is not supported: use 64, 128 or 256", p.D)
+	case p.Format != problem.E4M3 && p.Format != problem.E5M2:
+		return fmt.Errorf("format %s is not supported: use e4m3 or e5m2", p.Format)
+	case p.Output != problem.F16 && p.Output != problem.BF16:
+		return fmt.Errorf("output %s is not supported: use f16 or bf16", p.Output)
+	case p.Scaling != problem.PerHead && p.Scaling != problem.PerTensor:
+		return fmt.Errorf("scaling %s is not supported: use %s or %s", p.Scaling, problem.PerHead, problem.PerTensor)
+	case p.Masked:
+		return fmt.Errorf("masks in memory are not supported")
+	case p.Format == problem.E4M3 && t.SM < 89:
+		return fmt.Errorf("%s cannot convert e4m3: use e5m2, or a GPU from sm_89 on", t)
+	case t.SM < 80:
+		return fmt.Errorf("%s has no cp.async: use a GPU from sm_80 on", t)
+	}
+	return nil
+}
+
+// plan is the layout of a block's shared memory, in bytes from its beginning.
+type plan struct {
+	tile  int // bytes of a tile of K, and of V
+	slot  int // bytes of a tile of K and the tile of V after it
+	ring  int // bytes of the ring of a team; the rings follow each other from 0 on
+	stats int // references and sums of the rows of each warp
+	last  int // whether the block is the last one of its item
+	total int
+}
+
+// plan returns the layout for head dimension d. When the rings are empty, O of each warp takes
+// their place.
+func (c Config) plan(d int) plan {
+	p := plan{tile: c.TileN * d}
+	p.slot = 2 * p.tile
+	p.ring = c.Stages * p.slot
+	rings, outputs := c.teams()*p.ring, 4*c.Warps*warpRows*d
+	p.stats = max(rings, outputs)
+	p.last = p.stats + 8*c.Warps*warpRows
+	p.total = p.last + 16
+	return p
+}

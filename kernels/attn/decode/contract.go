@@ -1,0 +1,128 @@
+package decode
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// New writes the kernel of a configuration for a target with its call. It serves every
+// problem with the facts of p.
+func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
+	p = p.Filled()
+	k, args, err := write(p, c, t)
+	if err != nil {
+		return nil, err
+	}
+	k.Strict()
+	text, err := k.PTX()
+	if err != nil {
+		return nil, err
+	}
+	return &kernel.Kernel{
+		Name: k.Name(), PTX: text, Op: p.Op(), Fixed: p.Facts(), Supports: supports(p), Require: c.rules(p),
+		Let: c.splits(), Operands: operands(p, args),
+		Launches: []kernel.Launch{{
+			Entry: k.Name(), Args: args, Grid: attn.Exprs("B*Hkv", "splits"),
+			Block: []expr.Expr{expr.Const(int64(c.threads()))}, Shared: expr.Const(int64(c.plan(p.D).total)),
+		}},
+		Claims:    map[string]string{"p": string(problem.F16), "accumulator": "f32"},
+		Structure: map[string]int{"tile_q": c.RowTiles * warpRows, "tile_kv": c.TileN, "stages": c.Stages, "split": c.teams()},
+		Config:    map[string]string{"config": c.String(), "head_dim": strconv.Itoa(p.D), "lse": strconv.FormatBool(p.LSE)},
+	}, nil
+}
+
+// supports returns the features that the text for p computes.
+func supports(p problem.Attention) []string {
+	list := []string{problem.CrossLengths, problem.CustomScale, problem.GroupedHeads}
+	for _, f := range p.Uses() {
+		if !slices.Contains(list, f) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// operands returns the memory that the arguments name: that of the problem, and workspaces for
+// the results of blocks that split the keys of an item.
+func operands(p problem.Attention, args []kernel.Arg) (list []kernel.Operand) {
+	space := func(name, typ string, init kernel.Init, dims ...string) kernel.Operand {
+		return kernel.Operand{Name: name, Type: typ, Role: kernel.Workspace, Dims: attn.Exprs(dims...), Init: init}
+	}
+	all := append(attn.Operands(p),
+		space("partial_o", "f32", kernel.AsIs, "B*Hkv", "parts", "Sq*(H/Hkv)", "D"),
+		space("partial_l", "f32", kernel.AsIs, "B*Hkv", "parts", "Sq*(H/Hkv)", "2"),
+		space("arrived", "u32", kernel.ZeroOnce, "B*Hkv"))
+	for _, o := range all {
+		if slices.ContainsFunc(args, func(a kernel.Arg) bool { return a.Pointer == o.Name }) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+const (
+	// maxSeq keeps the number of a key, and of a few tiles beyond the last one, in a signed
+	// 32-bit integer.
+	maxSeq = 1 << 24
+	// maxRows keeps the number of a row of a tensor in a signed 32-bit integer.
+	maxRows = 1<<31 - 1
+	// maxSplits is the most blocks that share the keys of an item. It keeps products of a
+	// number of tiles and a number of blocks in 32 bits.
+	maxSplits = 1024
+)
+
+// rules returns the limits on the sizes of a problem. The contract states them, and
+// [Config.Check] checks them.
+func (c Config) rules(p problem.Attention) []kernel.Rule {
+	list := []kernel.Rule{
+		attn.Rule(fmt.Sprintf("Sq*(H/Hkv) <= %d", c.RowTiles*warpRows),
+			fmt.Sprintf("a tile has at most %d rows, Sq*H/Hkv: use a kernel for more queries", c.RowTiles*warpRows)),
+		attn.Rule(fmt.Sprintf("Skv <= %d", maxSeq), fmt.Sprintf("a sequence has at most %d keys", maxSeq)),
+		attn.Rule(fmt.Sprintf("B*H*Sq <= %d && B*Hkv*Skv <= %d", maxRows, maxRows),
+			fmt.Sprintf("Q, K and V have at most %d rows: divide the batch", maxRows)),
+	}
+	if p.Keys == problem.Paged {
+		list = append(list,
+			attn.Rule(fmt.Sprintf("page_size %% %d == 0", groupKeys), fmt.Sprintf("pages must have a multiple of %d rows", groupKeys)),
+			attn.Rule(fmt.Sprintf("pages*page_size*Hkv <= %d", maxRows), fmt.Sprintf("the pages have at most %d rows of all heads", maxRows)))
+	}
+	if c.Chunk > 0 {
+		list = append(list, attn.Rule(fmt.Sprintf("Skv <= %d", c.Chunk*maxSplits),
+			fmt.Sprintf("at most %d chunks of %d keys: use larger chunks", maxSplits, c.Chunk)))
+	}
+	return list
+}
+
+// splits returns the number of blocks over which the keys of an item are split, and parts, the
+// number of partial results in memory.
+//
+// Without chunks, the blocks of all items should fill whole waves of the GPU. wave1 is the
+// number of splits that fits into one wave, wave2 into two, and so on; the first that leaves
+// at most a tenth of the GPU idle is used. A block has at least two tiles per team.
+func (c Config) splits() []kernel.Binding {
+	let := func(name, value string) kernel.Binding {
+		return kernel.Binding{Name: name, Value: expr.Must(value)}
+	}
+	parts := let("parts", "splits > 1 ? splits : 0")
+	if c.Chunk > 0 {
+		return []kernel.Binding{let("splits", fmt.Sprintf("max(cdiv(Skv, %d), 1)", c.Chunk)), parts}
+	}
+	list := []kernel.Binding{
+		let("slots", fmt.Sprintf("SMs*%d", c.BlocksPerSM)), let("items", "B*Hkv"),
+		let("most", fmt.Sprintf("min(max(cdiv(Skv, %d), 1), %d)", 2*c.teams()*c.TileN, maxSplits)),
+	}
+	fill := "max(8*slots/items, 1)"
+	for waves := 7; waves >= 1; waves-- {
+		n := fmt.Sprintf("wave%d", waves)
+		list = append(list, let(n, fmt.Sprintf("%d*slots/items", waves)))
+		fill = fmt.Sprintf("10*items*%s >= 9*%d*slots ? %s : (%s)", n, waves, n, fill)
+	}
+	return append(list, let("splits", fmt.Sprintf("max(min(%s, most), 1)", "("+fill+")")), parts)
+}

@@ -1,0 +1,123 @@
+package decode
+
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Family is the family of kernels for few queries and many keys.
+type Family struct{}
+
+// Name returns "decode".
+func (Family) Name() string { return "decode" }
+
+// base is the kernel that this family has to beat.
+const base = "hopper"
+
+// designs are the named configurations.
+var designs = []struct {
+	name, idea string
+	config     func(problem.Attention) Config
+}{
+	{"decode", "few queries, many keys: the heads of a group share a tile, all blocks split the keys", Default},
+	{"decode-invariant", "the bits of a sequence's output do not depend on the rest of the batch", Invariant},
+}
+
+// Variants returns the named configurations.
+func (Family) Variants() (list []attn.Variant) {
+	for _, d := range designs {
+		list = append(list, attn.Variant{Name: d.name, Idea: base + " + " + d.idea, Base: base, ByShape: true})
+	}
+	return list
+}
+
+// Configure returns the configuration of a variant for a problem.
+func (Family) Configure(variant string, p problem.Attention, _ kernel.Chip) (attn.Config, error) {
+	for _, d := range designs {
+		if d.name == variant {
+			return attn.Encode(d.config(p)), nil
+		}
+	}
+	return "", fmt.Errorf("no design %q", variant)
+}
+
+// fewest is the number of keys per query row from which this family is preferred to kernels
+// for many queries.
+const fewest = 4
+
+// Choose returns "decode" for problems with few queries and many keys, and for problems that
+// only this family computes.
+func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
+	p = p.Filled()
+	name := designs[0].name
+	config, err := f.Configure(name, p, c)
+	if err == nil {
+		err = f.Check(p, c, config)
+	}
+	if err == nil && attn.CheckSupported(p) == nil && p.Skv < fewest*rows(p) {
+		err = fmt.Errorf("%d keys for %d query rows: this family is for at least %d keys per row", p.Skv, rows(p), fewest)
+	}
+	return name, err
+}
+
+// Check returns the reason why a configuration cannot compute a problem on a chip, or nil.
+func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) error {
+	own, err := attn.Decode[Config](config)
+	if err != nil {
+		return err
+	}
+	p = p.Filled()
+	if err := own.Check(p, target(p, c)); err != nil {
+		return err
+	}
+	if need := own.plan(p.D).total; c.SharedMax > 0 && need > c.SharedMax {
+		return fmt.Errorf("a block takes %d bytes of shared memory, the chip has %d per block", need, c.SharedMax)
+	}
+	return nil
+}
+
+// Build writes the kernel for the chip's target, or for the lowest target that can run it.
+func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*kernel.Kernel, error) {
+	own, err := attn.Decode[Config](config)
+	if err != nil {
+		return nil, err
+	}
+	p = p.Filled()
+	return New(p, own, target(p, c))
+}
+
+// target returns the chip's target, or the lowest target that can run the kernel.
+func target(p problem.Attention, c kernel.Chip) ptx.Target {
+	switch {
+	case c.Target != (ptx.Target{}):
+		return c.Target
+	case p.Format == problem.E4M3:
+		return ptx.SM89
+	}
+	return ptx.SM80
+}
+
+// Axes returns the fields of Config.
+func (Family) Axes() []attn.Axis {
+	return attn.AxesOf[Config](map[string]attn.Field{
+		"row_tiles":     {What: "tiles of 16 query rows, one warp of a team each", Values: []int{1, 2, 4}},
+		"warps":         {What: "warps of a block", Values: []int{4, 8}},
+		"tile_n":        {What: "keys per tile", Values: []int{16, 32, 64, 128}},
+		"stages":        {What: "tiles of keys in the ring of a team", Values: []int{2, 3, 4, 5, 6}},
+		"blocks_per_sm": {What: "blocks that share an SM", Values: []int{1, 2, 3, 4}},
+		"chunk":         {What: "keys per block, for bits that do not depend on the batch; 0 fills the GPU", Values: []int{0, 512, 1024, 2048}},
+	})
+}
+
+// Describe returns [Config.String].
+func (Family) Describe(config attn.Config) string {
+	own, err := attn.Decode[Config](config)
+	if err != nil {
+		return string(config)
+	}
+	return own.String()
+}

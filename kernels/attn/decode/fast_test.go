@@ -1,0 +1,3 @@
+package decode
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"

@@ -1,0 +1,184 @@
+package decode
+
+import (
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// ring is a team's ring of tiles of K and V, which cp.async fills. While a tile is computed,
+// the copies of the stages-1 tiles after it are in flight. A team computes every teams-th tile
+// of the block.
+type ring struct {
+	g      *gen
+	it     item
+	rounds build.U32 // tiles of the team
+	first  build.U32 // its first tile
+
+	k, v    build.U64             // the lane's first byte of row 0 of K and of V
+	stride  build.U32             // bytes from row to row
+	to      build.U32             // where the lane's first byte of a tile goes in slot 0, without its place in the row
+	column  build.U32             // the swizzled place in the row
+	current *build.Var[build.U32] // the slot of the current tile, in bytes
+	free    *build.Var[build.U32] // the slot of the tile before
+	ahead   *build.Var[build.U32] // the tile to be copied next
+}
+
+// openRing prepares the copies of an item.
+func (g *gen) openRing(it item) *ring {
+	k, c := g.k, g.c
+	r := &ring{g: g, it: it, first: it.from.Add(g.team)}
+	teams := c.teams()
+	r.rounds = it.to.Add(teams - 1).Max(r.first).Sub(r.first)
+	if teams > 1 {
+		r.rounds = part.Divide(k, r.rounds, teams)
+	}
+	units := g.d / unitBytes // of a row
+	row, unit := part.Divide(k, g.lane, units), g.lane.And(units-1)
+	g.unitRow, g.unitAt = row, unit.MulLo(unitBytes)
+	r.stride = k.U32(uint32(g.d))
+	if g.p.Layout == problem.BSHD {
+		r.stride = g.headsKV.MulLo(g.d)
+	}
+	offset := g.rowZero(it).MulWide(g.d).Add(g.unitAt.CvtU64()).Add(row.MulWide(r.stride))
+	r.k, r.v = g.keys.Addr().Add(offset), g.values.Addr().Add(offset)
+	r.to = g.shared.Addr().Add(g.team.MulLo(g.plan.ring)).Add(row.MulLo(g.d))
+	r.column = g.unitAt.Xor(g.permute(row))
+	r.current, r.free = build.NewVar(k.U32(0)), build.NewVar(k.U32(uint32((c.Stages-1)*g.plan.slot)))
+	r.ahead = build.NewVar(r.first)
+	return r
+}
+
+// rowZero returns the number of key 0 among the rows of K, unless the keys are paged.
+func (g *gen) rowZero(it item) build.U32 {
+	bshd := g.p.Layout == problem.BSHD
+	switch {
+	case g.p.Keys == problem.Paged && bshd:
+		return it.head
+	case g.p.Keys == problem.Paged:
+		return it.head.MulLo(g.pageRows)
+	case g.p.Keys == problem.Packed && bshd:
+		return it.startKV.MadLo(g.headsKV, it.head)
+	case g.p.Keys == problem.Packed:
+		return it.head.MadLo(g.totalKV, it.startKV)
+	case bshd:
+		return it.batch.MulLo(g.seqKV).MadLo(g.headsKV, it.head)
+	}
+	return it.number.MulLo(g.seqKV)
+}
+
+// permute returns what the place of a unit in a row is xored with, as tile.Swizzled has it.
+func (g *gen) permute(row build.U32) build.U32 {
+	if g.d == 64 {
+		row = row.Shr(1).And(3)
+	} else {
+		row = row.And(7)
+	}
+	return row.Shl(4)
+}
+
+// permuted is permute for a row that is known.
+func (g *gen) permuted(row int) int {
+	if g.d == 64 {
+		return row / 2 % 4 * unitBytes
+	}
+	return row % 8 * unitBytes
+}
+
+// fill starts the first copies.
+func (r *ring) fill() {
+	for s := range r.g.c.Stages - 1 {
+		r.copy(r.g.k.U32(uint32(s * r.g.plan.slot)))
+	}
+}
+
+// wait waits until this thread's copies to the current slot have arrived.
+func (r *ring) wait() { r.g.k.CpAsyncWaitGroup(r.g.c.Stages - 2) }
+
+// next starts the copy of a later tile into the slot of the tile before the current one, and
+// returns the current slot.
+func (r *ring) next() (slot build.U32) {
+	k := r.g.k
+	slot = build.NewVar(r.current.Get()).Get()
+	r.copy(r.free.Get())
+	r.free.Set(slot)
+	after := slot.Add(r.g.plan.slot)
+	r.current.Set(k.U32(0).Selp(after, after.SetpEq(r.g.plan.ring)))
+	return slot
+}
+
+// key returns the first key of the team's n-th tile.
+func (r *ring) key(n build.U32) build.U32 {
+	return n.MadLo(r.g.c.teams(), r.first).MulLo(r.g.c.TileN)
+}
+
+// copy starts the warp's copies of the next tile, if there is one, and ends a group of copies
+// in any case: waiting counts groups.
+func (r *ring) copy(slot build.U32) {
+	g := r.g
+	k := g.k
+	tile := r.ahead.Get()
+	k.If(tile.SetpLt(r.it.to), func() {
+		for i := 0; i < g.c.TileN/groupKeys; i += g.c.RowTiles {
+			group := g.rowTile.Add(i)
+			r.copyGroup(tile.MulLo(g.c.TileN).Add(group.MulLo(groupKeys)), slot.Add(group.MulLo(groupKeys*g.d)))
+		}
+	})
+	r.ahead.Set(tile.Add(g.c.teams()))
+	k.CpAsyncCommitGroup()
+}
+
+// copyGroup copies the rows of K and V from key on. Rows that no query sees become zeros:
+// their memory may hold anything, NaN included, and 0·NaN is NaN.
+func (r *ring) copyGroup(key, slot build.U32) {
+	g := r.g
+	k := g.k
+	offset := r.offset(key)
+	step := 32 * unitBytes / g.d // rows from one copy of a lane to the next
+	at := key.Add(g.unitRow)
+	to := r.to.Add(slot)
+	fromK, fromV := r.k.Add(offset), r.v.Add(offset)
+	for row := 0; row < groupKeys; row += step {
+		size := k.U32(unitBytes).Selp(0, at.Add(row).SetpLt(r.it.end))
+		column := r.column
+		if n := g.permuted(row); n != 0 {
+			column = column.Xor(n)
+		}
+		dst := build.SharedAt[build.B8](to.Add(column)).Plus(row * g.d)
+		k.CpAsyncCgSrcSize(dst, build.GlobalAt[build.B8](r.at(fromK, row)), unitBytes, size)
+		k.CpAsyncCgSrcSize(dst.Plus(g.plan.tile), build.GlobalAt[build.B8](r.at(fromV, row)), unitBytes, size)
+	}
+}
+
+// at returns the address rows rows further on.
+func (r *ring) at(from build.U64, rows int) build.U64 {
+	switch {
+	case rows == 0:
+		return from
+	case r.g.p.Layout == problem.BSHD:
+		return from.Add(r.stride.MulWide(rows))
+	}
+	return from.Add(uint64(rows * r.g.d))
+}
+
+// offset returns the distance of a key from key 0 in bytes, or, if keys are paged, from row 0
+// of page 0. The key is the first of a group, which lies in one page. A group that no query
+// sees has no page: its entry of the table may be anything or may not exist.
+func (r *ring) offset(key build.U32) build.U64 {
+	g := r.g
+	if g.p.Keys != problem.Paged {
+		return key.MulWide(r.stride)
+	}
+	k := g.k
+	row := build.NewVar(k.U32(0))
+	k.If(key.SetpLt(r.it.end), func() {
+		n := key.Div(g.pageRows)
+		page := g.pages.At(r.it.batch.MadLo(g.tableWidth, n)).Ld()
+		perPage := g.pageRows
+		if g.p.Layout == problem.BHSD {
+			perPage = perPage.MulLo(g.headsKV)
+		}
+		row.Set(page.MadLo(perPage, key.Sub(n.MulLo(g.pageRows))))
+	})
+	return row.Get().MulWide(r.stride)
+}

@@ -1,0 +1,281 @@
+package decode
+
+import (
+	"math"
+
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// A partial result of a row is (reference, l, O): the shift lift - c·m of the score m that its
+// weights are relative to, the sum of its weights, and O before normalisation. Partial results
+// are merged twice: those of the teams of a block in shared memory, and those of the blocks of
+// an item in global memory. A part i with reference r_i has the weight 2^(r - r_i), where r is
+// the smallest reference. Sums run over the parts in their order, so the bits do not depend on
+// which block comes last.
+
+// sums is the merged result of a lane's two rows in some units of 16 columns. In each unit a
+// lane has four neighbours of each row, from column 4q on.
+type sums struct {
+	reference, l [2]build.F32
+	first        build.U32 // the first unit
+	values       [][2][4]build.F32
+}
+
+// finish merges the results of the block's warps. A block that has an item for itself writes
+// O. Otherwise the block writes a partial result, and the last block of the item merges all.
+func (g *gen) finish(it item, a *attention) {
+	k := g.k
+	s := g.mergeTeams(a)
+	k.If(it.parts.SetpEq(1), func() {
+		for i, r := range a.rows {
+			k.If(r.exists, func() { g.storeLane(it, r, s, i) })
+		}
+	}).Else(func() {
+		g.storePartial(it, a, s)
+		k.SyncThreads() // all partial results of the block are written
+		k.If(g.lastBlock(it), func() { g.mergeParts(it) })
+	})
+}
+
+// mergeTeams returns the sums over the teams. Each team sums its share of the columns.
+func (g *gen) mergeTeams(a *attention) sums {
+	k, teams := g.k, g.c.teams()
+	reference, l := a.state.Sums(nil, 0)
+	units := g.d / 16 / teams
+	if teams == 1 {
+		s := sums{reference: [2]build.F32(reference), l: [2]build.F32(l), first: k.U32(0)}
+		for u := range units {
+			s.values = append(s.values, unit(a.O.Get, 8*u))
+		}
+		return s
+	}
+	outputs, stats := build.SharedAs[build.F32](g.shared, 0), build.SharedAs[build.F32](g.shared, g.plan.stats)
+	quads := a.O.Elements() / 4 // that a lane stores
+	k.SyncThreads()             // all teams are done with their rings
+	mine := outputs.At(g.warp.MulLo(quads * 128).Add(g.lane.Shl(2)))
+	for i := range quads {
+		mine.Plus(128 * i).StV4([4]build.F32{a.O.Get(4 * i), a.O.Get(4*i + 1), a.O.Get(4*i + 2), a.O.Get(4*i + 3)})
+	}
+	inTile := g.lane.Shr(2)
+	k.If(g.lane.And(3).SetpEq(0), func() {
+		for i := range l {
+			stats.At(g.warp.MadLo(warpRows, inTile).Add(8 * i).Shl(1)).StV2([2]build.F32{reference[i], l[i]})
+		}
+	})
+	k.SyncThreads()
+
+	s := sums{first: g.team.MulLo(units), values: make([][2][4]build.F32, units)}
+	weights := make([][2]build.F32, teams)
+	for i := range s.l {
+		var all [][2]build.F32
+		for t := range teams {
+			all = append(all, stats.At(g.rowTile.MadLo(warpRows, inTile).Add(t*g.c.RowTiles*warpRows+8*i).Shl(1)).LdV2())
+		}
+		var w []build.F32
+		s.reference[i], s.l[i], w = weigh(k, all)
+		for t := range w {
+			weights[t][i] = w[t]
+		}
+	}
+	from := outputs.At(g.rowTile.MulLo(quads * 128).Add(s.first.MulLo(2 * 128)).Add(g.lane.Shl(2)))
+	for u := range units {
+		var total []build.F32
+		for t := range teams {
+			at := from.Plus((t*g.c.RowTiles*quads + 2*u) * 128)
+			even, odd := at.LdV4(), at.Plus(128).LdV4()
+			for e, x := range append(even[:], odd[:]...) {
+				by := weights[t][e/2%2]
+				if t == 0 {
+					total = append(total, x.Mul(by, build.Rn))
+					continue
+				}
+				total[e] = x.FmaRn(by, total[e])
+			}
+		}
+		s.values[u] = unit(func(i int) build.F32 { return total[i] }, 0)
+	}
+	return s
+}
+
+// unit returns the four neighbours of both rows in the 16 columns whose first element is at:
+// elements are those of the even columns of both rows, then those of the odd ones.
+func unit(get func(i int) build.F32, at int) (rows [2][4]build.F32) {
+	for r := range rows {
+		rows[r] = [4]build.F32{get(at + 2*r), get(at + 4 + 2*r), get(at + 2*r + 1), get(at + 4 + 2*r + 1)}
+	}
+	return rows
+}
+
+// weigh merges references and sums: it returns the smallest reference, the sum relative to it,
+// and the weight of each part.
+func weigh(k *build.Kernel, parts [][2]build.F32) (reference, l build.F32, weights []build.F32) {
+	reference = parts[0][0]
+	for _, p := range parts[1:] {
+		reference = reference.Min(p[0], build.NaN)
+	}
+	for i, p := range parts {
+		w := reference.Sub(p[0], build.Rn).Ex2Approx(build.Ftz)
+		weights = append(weights, w)
+		if i == 0 {
+			l = p[1].Mul(w, build.Rn)
+		} else {
+			l = p[1].FmaRn(w, l)
+		}
+	}
+	return reference, l, weights
+}
+
+// storeLane writes O of a row of a lane, and its LSE.
+func (g *gen) storeLane(it item, r row, s sums, i int) {
+	norm, lse := g.normalise(it, r, s.reference[i], s.l[i])
+	column := s.first.Shl(2).Add(g.lane.And(3)).Shl(2)
+	to := g.outputAt(it, r, column)
+	for u, rows := range s.values {
+		g.storeFour(to.Plus(8*u), rows[i], norm)
+	}
+	if g.p.LSE {
+		g.k.If(column.SetpEq(0), func() { g.storeLSE(it, r, lse) })
+	}
+}
+
+// outputAt returns the address of a column of a row of O.
+func (g *gen) outputAt(it item, r row, column build.U32) build.Global[build.B32] {
+	return build.GlobalAt[build.B32](g.out.O.Addr().Add(g.place(it, r).MulWide(2 * g.d)).Add(column.Shl(1).CvtU64()))
+}
+
+// storeFour writes four neighbours of O.
+func (g *gen) storeFour(to build.Global[build.B32], x [4]build.F32, norm build.F32) {
+	y := func(i int) build.F32 { return x[i].Mul(norm, build.Rn) }
+	to.StV2([2]build.B32{g.out.Pair(y(0), y(1)), g.out.Pair(y(2), y(3))})
+}
+
+func (g *gen) storeLSE(it item, r row, lse build.F32) {
+	build.GlobalAt[build.F32](g.lse.Addr().Add(g.placeByHead(it, r).MulWide(4))).St(lse)
+}
+
+// normalise returns the factor vs/l of a row's output, and the row's log-sum-exp. A sink is one
+// more part of the row, with the weight 2^lift and without an output.
+func (g *gen) normalise(it item, r row, reference, l build.F32) (norm, lse build.F32) {
+	k := g.k
+	vs := g.vs
+	if g.p.Scaling == problem.PerHead {
+		vs = vs.At(it.head)
+	}
+	factor := vs.Ld()
+	if g.p.Sinks {
+		sink := g.sinks.At(r.head).Ld().FmaRn(-math.Log2E, k.F32(lift))
+		var w []build.F32
+		reference, l, w = weigh(k, [][2]build.F32{{reference, l}, {sink, k.F32(1 << lift)}})
+		factor = factor.Mul(w[0], build.Rn)
+	}
+	norms, logs := (&part.Softmax{K: k}).Normalise(factor, []build.F32{reference}, []build.F32{l}, g.p.LSE)
+	if g.p.LSE {
+		lse = logs[0]
+	}
+	return norms[0], lse
+}
+
+// partial returns the number of a row of an item among the partial results of a block.
+func (g *gen) partial(it item, position, number build.U32) build.U64 {
+	return it.number.MulWide(g.splits).Add(position.CvtU64()).MulLo(it.rows.CvtU64()).Add(number.CvtU64())
+}
+
+// storePartial writes the block's result.
+func (g *gen) storePartial(it item, a *attention, s sums) {
+	k := g.k
+	column := s.first.Shl(2).Add(g.lane.And(3)).Shl(2)
+	for i, r := range a.rows {
+		k.If(r.exists, func() {
+			at := g.partial(it, it.position, r.number)
+			to := build.GlobalAt[build.F32](g.partialO.Addr().Add(at.MulLo(4 * g.d)).Add(column.Shl(2).CvtU64()))
+			for u, rows := range s.values {
+				to.Plus(16 * u).StV4(rows[i])
+			}
+			k.If(column.SetpEq(0), func() {
+				build.GlobalAt[build.F32](g.partialL.Addr().Add(at.Shl(3))).StV2([2]build.F32{s.reference[i], s.l[i]})
+			})
+		})
+	}
+}
+
+// lastBlock reports whether all other blocks of the item have written their results. The
+// counter returns to 0 when the last one arrives. The atomic releases what the block has
+// written, and acquires what the blocks before it have.
+func (g *gen) lastBlock(it item) build.Pred {
+	k := g.k
+	flag := build.SharedAs[build.U32](g.shared, g.plan.last)
+	last := it.parts.Sub(1)
+	k.If(g.tid.SetpEq(0), func() {
+		flag.St(g.arrived.At(it.number).Atom(build.AtomicInc, last, build.AcqRel, build.Gpu))
+	})
+	k.SyncThreads()
+	return flag.Ld().SetpEq(last)
+}
+
+// atOnce is the number of partial results that a thread loads before it uses the first, so
+// that their latencies overlap.
+const atOnce = 8
+
+// mergeParts sums the partial results of an item and writes O. A thread has four columns of
+// each row that it takes.
+func (g *gen) mergeParts(it item) {
+	k := g.k
+	perRow := g.d / laneVector // threads of a row
+	column := g.tid.And(perRow - 1).MulLo(laneVector)
+	k.Loop(part.Divide(k, g.tid, perRow), it.rows, g.c.threads()/perRow, func(number build.U32) {
+		r := g.newRow(it, number)
+		k.If(r.exists, func() {
+			reference, l, total := g.sumParts(it, number, column)
+			norm, lse := g.normalise(it, r, reference, l)
+			g.storeFour(g.outputAt(it, r, column), total, norm)
+			if g.p.LSE {
+				k.If(column.SetpEq(0), func() { g.storeLSE(it, r, lse) })
+			}
+		})
+	})
+}
+
+// sumParts returns the sums of a row over all parts: first the smallest reference, then the
+// weighted sums.
+func (g *gen) sumParts(it item, number, column build.U32) (reference, l build.F32, total [4]build.F32) {
+	k := g.k
+	first := g.partial(it, k.U32(0), number)
+	stats := g.partialL.Addr().Add(first.Shl(3))
+	values := g.partialO.Addr().Add(first.MulLo(4 * g.d)).Add(column.Shl(2).CvtU64())
+	stat := func(i build.U32) build.Global[build.F32] {
+		return build.GlobalAt[build.F32](stats.Add(i.MulWide(it.rows).Shl(3)))
+	}
+	last := it.parts.Sub(1)
+	least := build.NewVar(stat(k.U32(0)).Ld())
+	k.Loop(1, it.parts, atOnce, func(n build.U32) {
+		for i := range atOnce {
+			least.Set(least.Get().Min(stat(n.Add(i).Min(last)).Ld(), build.NaN))
+		}
+	})
+	sum := build.NewVar(k.F32(0))
+	sums := build.Vars(k.F32(0), laneVector)
+	k.Loop(0, it.parts, atOnce, func(n build.U32) {
+		var parts [atOnce][2]build.F32
+		var rows [atOnce][4]build.F32
+		for i := range atOnce {
+			at := n.Add(i).Min(last)
+			parts[i] = stat(at).LdV2()
+			rows[i] = build.GlobalAt[build.F32](values.Add(at.MulWide(it.rows).MulLo(4 * g.d))).LdV4()
+		}
+		for i, p := range parts {
+			k.If(n.Add(i).SetpLe(last), func() {
+				w := least.Get().Sub(p[0], build.Rn).Ex2Approx(build.Ftz)
+				sum.Set(p[1].FmaRn(w, sum.Get()))
+				for e, x := range rows[i] {
+					sums[e].Set(x.FmaRn(w, sums[e].Get()))
+				}
+			})
+		}
+	})
+	for e := range total {
+		total[e] = sums[e].Get()
+	}
+	return least.Get(), sum.Get(), total
+}

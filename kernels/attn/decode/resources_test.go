@@ -1,0 +1,47 @@
+package decode
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// usage matches what ptxas -v says about spilled bytes and registers.
+var usage = regexp.MustCompile(`(\d+) bytes spill stores(?s:.*)Used (\d+) registers`)
+
+// TestResources compiles kernels with ptxas. They spill no registers.
+func TestResources(t *testing.T) {
+	if _, err := exec.LookPath("ptxas"); err != nil {
+		t.Skip("no ptxas on PATH")
+	}
+	for _, d := range []int{64, 128, 256} {
+		for _, rows := range []int{4, 32, 64} {
+			p := attends(1, rows, 1, 1, 8192, d)
+			p.LSE = true
+			for _, c := range configs(p) {
+				k, err := New(p, c, ptx.SM90)
+				if err != nil {
+					t.Fatal(err)
+				}
+				in := filepath.Join(t.TempDir(), "kernel.ptx")
+				if err := os.WriteFile(in, []byte(k.PTX), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				out, err := exec.Command("ptxas", "-v", "-arch", "sm_90", "-o", os.DevNull, in).CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v: ptxas: %v\n%s", c, err, out)
+				}
+				found := usage.FindSubmatch(out)
+				if found == nil || string(found[1]) != "0" {
+					t.Errorf("d%d, %v: %s", d, c, out)
+					continue
+				}
+				t.Logf("d%d, %v: %s registers", d, c, found[2])
+			}
+		}
+	}
+}
