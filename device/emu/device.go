@@ -29,10 +29,14 @@ type Device struct {
 // Options choose how kernels run.
 type Options struct {
 	// Schedule chooses the order in which warps run. 0 is the natural order, a number below
-	// a million permutes the warps, and [Reversed], [Ahead], [Starved], [Fine],
-	// [Producers] and [Consumers] are orders that differ from each other as much as possible. The same number always gives the
-	// same order.
+	// a million permutes the warps, and [Reversed], [Ahead], [Starved], [Fine], [Producers]
+	// and [Consumers] are orders that differ from each other as much as possible. The same
+	// number always gives the same order.
 	Schedule uint64
+	// Hold, if not 0, is the line of an instruction that warps execute as late as possible. A warp
+	// waits there until no other warp of its cluster can continue. It selects instructions of the
+	// kernel, not of the functions that the kernel calls.
+	Hold int
 	// Moment, if not 0, gives each launch other values of the special registers that differ
 	// between launches on a GPU: %smid, %nsmid, %gridid, %clock and %globaltimer. The same
 	// number gives the same values to the same sequence of launches.
@@ -318,7 +322,7 @@ func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, er
 	id := d.launches.Add(1)
 	return k.kernel.Launch(ctx, l, machine.Settings{
 		Memory: d.mem, SMs: chips[d.target].sms, SharedPerSM: chips[d.target].sharedPerSM, ID: id,
-		Seed: d.options.Schedule, Moment: d.options.moment(id), Limit: d.options.MaxInstructions, Output: d.options.Output, Observer: d.options.Observer,
+		Seed: d.options.Schedule, Hold: d.options.Hold, Moment: d.options.moment(id), Limit: d.options.MaxInstructions, Output: d.options.Output, Observer: d.options.Observer,
 		KeepGoing: d.options.KeepGoing, Only: d.options.Only,
 	})
 }

@@ -2,8 +2,11 @@ package emu
 
 import (
 	"encoding/binary"
+	"strings"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -52,5 +55,37 @@ func TestSchedules(t *testing.T) {
 	}
 	if got := lastTickets(t, Fine); min(got[0], got[1], got[2], got[3]) < 300 {
 		t.Errorf("short turns: %v", got)
+	}
+}
+
+// TestHold wants the warp that reaches a held instruction to execute it after all other warps have
+// done what they can, with and without an observer.
+func TestHold(t *testing.T) {
+	text := kernelText(`
+	shr.u32 %r1, %r0, 5;
+	and.b32 %r2, %r0, 31;
+	mul.wide.u32 %rd1, %r1, 4;
+	add.u64 %rd1, %rd1, %rd0;
+	setp.ne.u32 %p1, %r2, 0;
+	@%p1 bra END;
+	setp.ne.u32 %p2, %r1, 0;
+	@%p2 bra OTHERS;
+	atom.global.add.u32 %r3, [%rd0+16], 100;
+	bra STORE;
+OTHERS:	atom.global.add.u32 %r3, [%rd0+16], 1;
+STORE:	st.global.u32 [%rd1], %r3;
+END:	bar.sync 0;`)
+	line := 1 + strings.Count(text[:strings.Index(text, "], 100;")], "\n")
+	for _, c := range []struct {
+		hold  int
+		first uint32 // what warp 0 finds
+	}{{0, 0}, {line, 3}} {
+		for _, o := range []observe.Observer{nil, check.New()} {
+			d := deviceFor(t, ptx.SM90a, Options{Hold: c.hold, Observer: o})
+			data := runOn(t, d, text, 1, 128, make([]byte, 20))
+			if got := binary.LittleEndian.Uint32(data); got != c.first {
+				t.Errorf("hold %d, observed %t: warp 0 finds %d, want %d", c.hold, o != nil, got, c.first)
+			}
+		}
 	}
 }

@@ -16,6 +16,7 @@ type Checker struct {
 	launches int
 	found    collection
 	static   map[staticKey]part // parts that later launches use again: see once
+	ignored  map[int]bool       // by line: see Ignore
 	// cellsOnly turns off the shortcut for reads of shared memory (order_zones.go), so
 	// that tests can compare the findings with and without it.
 	cellsOnly bool
@@ -39,6 +40,15 @@ func New(kinds ...finding.Kind) *Checker {
 		c.kinds[k] = true
 	}
 	return c
+}
+
+// Ignore makes the checker act as if the barriers, waits, fences and arrivals of some lines ordered
+// nothing. The findings then are the accesses that need these instructions.
+func (c *Checker) Ignore(lines ...int) {
+	c.ignored = map[int]bool{}
+	for _, line := range lines {
+		c.ignored[line] = true
+	}
 }
 
 // Findings returns the findings of all launches so far, in the order in which they were seen

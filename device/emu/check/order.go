@@ -2,7 +2,6 @@ package check
 
 import (
 	"math/bits"
-	"sync"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
@@ -15,13 +14,14 @@ type order struct {
 	l       *launch
 	classes []class
 	called  []bool // by instruction: it is in a function that the kernel calls
+	ignored []bool // by instruction: it orders nothing, see Checker.Ignore
 	warps   int    // per block
 	// everything is the global memory of all clusters if clusters may communicate, else nil.
 	everything *memory
 	flags      map[place]*syncVar // in global memory
 	merge      merger
 	gaps       []byteSet // by zone of shared memory: the bytes that belong to no variable
-	freeZones  sync.Pool
+	freeZones  zonesList
 	cellsOnly  bool          // no read is deferred: see order_zones.go
 	stopped    []*orderWatch // clusters in which some threads did not end
 }
@@ -35,9 +35,10 @@ type place struct {
 
 func newOrder(l *launch) part {
 	threads := l.LaunchInfo.Launch.Block.Count()
-	o := &order{l: l, warps: (threads + 31) / 32, classes: make([]class, len(l.Program)), called: make([]bool, len(l.Program)), cellsOnly: l.c.cellsOnly, flags: map[place]*syncVar{}}
+	o := &order{l: l, warps: (threads + 31) / 32, classes: make([]class, len(l.Program)), called: make([]bool, len(l.Program)), ignored: make([]bool, len(l.Program)), cellsOnly: l.c.cellsOnly, flags: map[place]*syncVar{}}
 	for id := range l.Program {
 		o.classes[id] = classify(&l.Program[id])
+		o.ignored[id] = l.c.ignored[int(l.Program[id].Pos.Line)]
 	}
 	guesses(l.Program, o.classes)
 	rowLoads(l.Program, o.classes)
@@ -89,6 +90,7 @@ type warp struct {
 	index   int
 	time    uint32
 	touched bool // the warp has accessed memory at this time
+	barrier int  // the instruction of the last barrier of the block that the warp has reached
 	live    uint32
 	v       *view      // the view of all lanes, or nil if their views differ
 	lanes   [32]*view  // by lane, if v is nil

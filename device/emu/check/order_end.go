@@ -138,10 +138,13 @@ func (m *merger) add(c *orderWatch) {
 	for _, cells := range c.shared {
 		cells.free()
 	}
-	for i := range c.zones {
-		m.o.freeZones.Put(&c.zones[i])
+	for _, zs := range c.zones {
+		m.o.freeZones.put(zs)
 	}
-	c.global, c.shared, c.zones, c.warps[0].events = nil, nil, nil, nil
+	c.global, c.shared, c.zones = nil, nil, nil
+	for _, w := range c.warps { // events in global memory keep the warps
+		w.events = nil
+	}
 }
 
 func (c *orderWatch) mergeLeaf(into, f *leaf, a *observe.Alloc, off int) {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/finding"
@@ -62,9 +63,11 @@ func (c *orderWatch) mbarrier(e *observe.Mbarrier) {
 	case observe.MbarrierArrive, observe.MbarrierDrop:
 		c.inOnePhase(w, b, e)
 		b.lastArrival[w] = b.phase
-		if e.Late {
+		switch {
+		case c.o.ignored[e.ID]:
+		case e.Late:
 			b.pending.add(w.arrived(lane(e.Mask), b))
-		} else if !c.l.Program[e.ID].Op.Has("relaxed") {
+		case !c.l.Program[e.ID].Op.Has("relaxed"):
 			b.pending.add(w.release(e.Mask))
 		}
 	case observe.MbarrierExpect:
@@ -75,7 +78,9 @@ func (c *orderWatch) mbarrier(e *observe.Mbarrier) {
 			k.done = append(k.done, doer{agent: b.agent, lanes: 1<<32 - 1, time: b.phase + 1, bar: true})
 		}
 	case observe.MbarrierWait:
-		c.waits(w, b, e)
+		if !c.o.ignored[e.ID] {
+			c.waits(w, b, e)
+		}
 		return
 	}
 	if e.Ended {
@@ -246,15 +251,29 @@ func (c *orderWatch) checkMbarrierInit(a *observe.Async, at observe.MbarrierAt) 
 			Fix:     "fence.mbarrier_init after the initialisation, then bar.sync, or barrier.cluster.arrive and wait for a cluster",
 		})
 	case !b.fenced && !c.l.library(&c.l.Program[a.ID]) && !c.known(k, b.initLanes, true, false, v.shared):
-		here := c.here()
-		here.Action, there.Action = "use", "initialisation"
-		c.report(finding.Finding{
-			Kind: ProxyFence, Severity: finding.Note, Place: here, Other: &there,
-			Message: fmt.Sprintf("the mbarrier at %s, initialised at line %d, is used by a copy without a fence for the async proxy", here.Address, there.Pos.Line),
-			Why:     "the async proxy sees an initialisation only after fence.mbarrier_init or fence.proxy.async; many kernels leave the fence out",
-			Fix:     "fence.mbarrier_init.release.cluster, or fence.proxy.async, after the initialisation and before the barrier",
-		})
+		c.reportUnfencedInit(there, at.Block)
 	}
+}
+
+// reportUnfencedInit reports a copy that uses an mbarrier whose initialisation no fence has made
+// visible to the async proxy. It is an error if the kernel fences other mbarriers of the block: then
+// this fence was forgotten. Kernels that have no such fence at all work on GPUs.
+func (c *orderWatch) reportUnfencedInit(there finding.Place, block int) {
+	here := c.here()
+	here.Action, there.Action = "use", "initialisation"
+	d := finding.Finding{
+		Kind: ProxyFence, Severity: finding.Note, Place: here, Other: &there,
+		Message: fmt.Sprintf("the mbarrier at %s, initialised at line %d, is used by a copy without a fence for the async proxy", here.Address, there.Pos.Line),
+		Why:     "the async proxy sees an initialisation only after fence.mbarrier_init or fence.proxy.async",
+		Fix:     "fence.mbarrier_init.release.cluster, or fence.proxy.async, after the initialisation and before the barrier",
+	}
+	if slices.ContainsFunc(c.barList, func(b *mbar) bool { return b.fenced && b.inited.w.rank == block }) {
+		d.Severity = finding.Error
+		d.Why += "; the kernel has the fence for other mbarriers"
+	} else {
+		d.Why += "; many kernels leave the fence out"
+	}
+	c.report(d)
 }
 
 // fenceInit handles fence.mbarrier_init: it makes the mbarriers that lanes have initialised

@@ -11,6 +11,12 @@ import (
 func (c *orderWatch) step(s *observe.Step) {
 	w := c.warp(s.Rank, s.Warp)
 	cls := &c.o.classes[s.ID]
+	if cls.role == roleBarrier {
+		w.barrier = s.ID
+	}
+	if c.o.ignored[s.ID] {
+		return
+	}
 	switch cls.role {
 	case roleBarrierArrive:
 		c.arriveBarrier(w, s)
@@ -61,6 +67,7 @@ func (c *orderWatch) pass(s *observe.Step) {
 	cls := &c.o.classes[s.ID]
 	w := c.warp(s.Rank, s.Warp)
 	switch {
+	case c.o.ignored[s.ID]:
 	case cls.role == roleClusterWait && !cls.relaxed:
 		w.acquire(s.Mask, c.met)
 	case cls.role == roleProductWait:
@@ -180,16 +187,15 @@ func (c *orderWatch) open(o *observe.Opening) {
 	all := &released{}
 	all.add(c.named[at])
 	delete(c.named, at)
-	for i, lanes := range o.Warps {
-		if lanes != 0 {
-			all.add(c.warp(o.Rank, i).release(lanes))
+	each := func(do func(w *warp, lanes uint32)) {
+		for i, lanes := range o.Warps {
+			if w := c.warp(o.Rank, i); lanes != 0 && !c.o.ignored[w.barrier] {
+				do(w, lanes)
+			}
 		}
 	}
-	for i, lanes := range o.Warps {
-		if lanes != 0 {
-			c.warp(o.Rank, i).acquire(lanes, all)
-		}
-	}
+	each(func(w *warp, lanes uint32) { all.add(w.release(lanes)) })
+	each(func(w *warp, lanes uint32) { w.acquire(lanes, all) })
 }
 
 // syncVar is memory through which threads synchronise: what its strong writes have released to

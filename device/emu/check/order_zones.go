@@ -2,6 +2,7 @@ package check
 
 import (
 	"math/bits"
+	"sync"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -73,13 +74,34 @@ func (s *byteSet) has(from, n int) bool { i, m := span(from, n); return s[i]&m =
 // zones are the zones of a block's shared memory.
 type zones []zone
 
+// zonesList holds zones of blocks that have ended, for later blocks of the launch. It is no
+// sync.Pool: those keep what they hold for two garbage collections, and zones keep whole clusters.
+type zonesList struct {
+	mu   sync.Mutex
+	free []zones
+}
+
+func (l *zonesList) put(zs zones) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free = append(l.free, zs)
+}
+
+// take returns zones, or nil if the list is empty.
+func (l *zonesList) take() (zs zones) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.free); n > 0 {
+		zs, l.free = l.free[n-1], l.free[:n-1]
+	}
+	return zs
+}
+
 // newZones returns the zones of a new block, in which nothing is written. It uses zones of
 // blocks that have ended again.
 func (o *order) newZones() zones {
-	var zs zones
-	if free, ok := o.freeZones.Get().(*zones); ok {
-		zs = *free
-	} else {
+	zs := o.freeZones.take()
+	if zs == nil {
 		zs = make(zones, len(o.gaps))
 	}
 	for i := range zs {

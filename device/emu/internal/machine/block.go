@@ -39,7 +39,9 @@ type cluster struct {
 	idleLimit int  // rounds without progress after which the cluster is in a deadlock
 	Async     asyncQueue
 	limit     uint64 // instructions that a warp may execute
-	voids     int    // faulty accesses after which the cluster continued
+	// heldRounds counts the rounds since a held warp continued.
+	heldRounds int
+	voids      int // faulty accesses after which the cluster continued
 }
 
 func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *Block {
@@ -84,6 +86,9 @@ func (b *Block) changed() {
 func (c *cluster) run() (moved, ended bool) {
 	ended = true
 	c.idleLimit = 0
+	if c.heldRounds++; c.heldRounds > patience {
+		c.passHeld()
+	}
 	for _, b := range c.Blocks {
 		for _, t := range b.Launch.schedule.byRole(b) {
 			w := b.Warps[t.warp]
@@ -144,7 +149,7 @@ func (c *cluster) finish(l *launch) error {
 		if err := l.stop(); err != nil {
 			return err
 		}
-		if c.progress(moved) {
+		if c.progress(moved) || l.Hold > 0 && c.passHeld() {
 			idle = idleness{}
 			continue
 		}

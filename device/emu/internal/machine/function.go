@@ -2,14 +2,13 @@ package machine
 
 import (
 	"math"
-	"sync"
 
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Signature assigns places to the registers, parameters and results of the function.
 func (fn *Function) Signature() {
-	fn.frames = new(sync.Pool)
+	fn.frames = new(frameList)
 	fn.Regs = make([]Slot, len(fn.Decl.Regs))
 	for i, r := range fn.Decl.Regs {
 		fn.Regs[i] = fn.NewRegs(r.Type, max(int(r.Vec), 1))

@@ -30,6 +30,7 @@ type Settings struct {
 	ID          uint64 // number of the launch on its device
 	Seed        uint64 // permutes the order of warps; 0 is the natural order
 	Moment      uint64 // seeds the special registers that differ between launches on a GPU; 0 leaves them as they are
+	Hold        int    // the line of the instruction that warps execute as late as possible, or 0
 	Limit       uint64 // instructions that a warp may execute
 	Output      io.Writer
 	Observer    observe.Observer // nil if the launch is not observed
@@ -80,6 +81,7 @@ func (k *Kernel) Launch(ctx context.Context, l device.Launch, s Settings) (stats
 	}
 	run.out.Writer = s.Output
 	run.watch(s.Observer)
+	run.hold()
 	before := run.save()
 	err = run.run()
 	if flt := run.survived.fault; flt != nil { // what ended the launch may follow from it
@@ -215,7 +217,7 @@ func (l *launch) runSerial(count int) (err error) {
 				moved = true
 				continue
 			}
-			moved = c.progress(m) || moved
+			moved = c.progress(m) || l.Hold > 0 && c.passHeld() || moved
 			idles = max(idles, c.idleLimit)
 			live = append(live, c)
 		}

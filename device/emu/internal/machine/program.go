@@ -66,6 +66,7 @@ const (
 	OpExit                  // end the thread
 	OpSync                  // wait for the lanes of a mask to be here, then exec
 	opWatched               // announces itself first: control flow
+	opHeld                  // waits until no other warp can continue: see hold.go
 )
 
 // Op is a decoded instruction.
@@ -74,6 +75,7 @@ type Op struct {
 	Try             func(f *Frame, m uint32) Status
 	Kind            opKind
 	plainKind       opKind                                // opWatched: the kind of the instruction that it announces
+	heldKind        opKind                                // opHeld: the kind of the instruction that waits
 	announce        func(f *Frame, mask, together uint32) // announces the instruction to an observer; nil if it is not observed
 	announceSkipped bool                                  // opWatched: announce the instruction even if no lane executes it
 	Neg             bool                                  // the guard is negated
@@ -142,7 +144,7 @@ type Function struct {
 	// Unsupported says why a kernel cannot run: the refused instructions that it can reach.
 	Unsupported error
 
-	frames *sync.Pool // of *Frame: see reuse.go
+	frames *frameList // see reuse.go
 }
 
 // SpecialReg is a special register that a function reads. It is filled in when a frame

@@ -28,17 +28,38 @@ func (c *cluster) reuse() {
 	}
 }
 
+// frameList holds frames of ended clusters. It is no sync.Pool: those keep what they hold for two
+// garbage collections, so the frames of hundreds of programs that nobody used any more filled the
+// memory.
+type frameList struct {
+	mu   sync.Mutex
+	free []*Frame
+}
+
+// take returns a frame, or nil if the list is empty.
+func (l *frameList) take() (f *Frame) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.free); n > 0 {
+		f, l.free = l.free[n-1], l.free[:n-1]
+	}
+	return f
+}
+
 // release leaves the frame to later activations of its function.
 func (f *Frame) release() {
 	f.Warp, f.Block, f.parent, f.site, f.stack = nil, nil, nil, nil, nil
-	f.fn.frames.Put(f)
+	l := f.fn.frames
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free = append(l.free, f)
 }
 
 // freshFrame returns a frame with the registers that an activation of the function starts
 // with.
 func (fn *Function) freshFrame() *Frame {
-	f, ok := fn.frames.Get().(*Frame)
-	if ok {
+	f := fn.frames.take()
+	if f != nil {
 		clear(f.Pred)
 		clear(f.params)
 		*f = Frame{fn: fn, R32: f.R32, R64: f.R64, Pred: f.Pred, params: f.params}

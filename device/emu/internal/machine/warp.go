@@ -25,6 +25,8 @@ type Warp struct {
 	Lanes     uint32 // threads that exist
 	Exited    uint32 // threads that have ended
 	produces  bool   // it has started copies that mbarriers count
+	held      bool   // a split waits at the held instruction
+	mayPass   bool   // the next split at the held instruction may continue
 	splits    []split
 	cur       int
 	PC        int32         // of the instruction that runs
@@ -270,6 +272,8 @@ func (w *Warp) special(kind opKind, o *Op, m uint32) outcome {
 		w.ret(m)
 	case OpExit:
 		w.exit(m)
+	case opHeld:
+		return w.heldAt(o, m)
 	}
 	return ranOut
 }
