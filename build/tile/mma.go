@@ -55,7 +55,10 @@ type ATile struct {
 
 func (a ATile) steps() int { return a.cols / 16 }
 
-func (a ATile) step(i int) [4]build.B32 { return a.k.LdmatrixM8n8X4(a.at.At(0, 16*i)) }
+func (a ATile) step(i int) [4]build.B32 { return a.Words(i) }
+
+// Words returns the registers of 16 columns, from column 16·i on.
+func (a ATile) Words(i int) [4]build.B32 { return a.k.LdmatrixM8n8X4(a.at.At(0, 16*i)) }
 
 // A returns the first 16 rows of a tile as operand A.
 func (w Warp) A(t Tile[build.F16]) ATile {
@@ -90,6 +93,8 @@ type B struct {
 	trans bool // the tile is B itself, so ldmatrix has to transpose it
 	n0    int  // the first column
 	K, N  int
+
+	columns map[int]build.Shared[build.F16] // addresses that Hoist has computed, by column
 }
 
 // B returns a tile as operand B: in A·B its rows are summed over.
@@ -114,13 +119,36 @@ func (b B) Columns(first, n int) B {
 	return b
 }
 
-// words returns the registers for 16 of K and 16 of N: two operands of mma.sync.
-func (b B) words(k, n int) [4]build.B32 {
+// Hoist returns the operand with one address for each 16 columns of its tile, computed here.
+// Without it, each ldmatrix of a swizzled tile computes its own address.
+func (b B) Hoist() B {
+	cols := b.K
+	if b.trans {
+		cols = b.N
+	}
+	b.columns = map[int]build.Shared[build.F16]{}
+	for c := b.n0; c < b.n0+cols; c += 16 {
+		b.columns[c] = b.at.At(0, c)
+	}
+	return b
+}
+
+// Words returns the registers for 16 of K and 16 of N, from element (k, n) on: two operands
+// of mma.sync.
+func (b B) Words(k, n int) [4]build.B32 {
 	n += b.n0
 	if b.trans {
-		return b.k.LdmatrixM8n8X4(b.at.At(k, n), build.Trans)
+		return b.k.LdmatrixM8n8X4(b.address(k, n), build.Trans)
 	}
-	return b.k.LdmatrixM8n8X4(b.at.At(n, k))
+	return b.k.LdmatrixM8n8X4(b.address(n, k))
+}
+
+// address returns the lane's address for ldmatrix at an element of the tile.
+func (b B) address(row, col int) build.Shared[build.F16] {
+	if at, ok := b.columns[col]; ok {
+		return build.SharedAs[build.F16](at, row*b.at.t.pitch)
+	}
+	return b.at.At(row, col)
 }
 
 // MMA computes d += a·b with mma.sync.m16n8k16 in f16 with f32 sums, in steps of 16 along K.
@@ -139,9 +167,9 @@ func (w Warp) MMA(d *Frag, maths string, a Left, b B) {
 	for i := range a.steps() {
 		left := a.step(i)
 		for n := 0; n < b.N; n += 16 {
-			right := b.words(16*i, n)
-			w.mma(d, n/8, left, [2]build.B32{right[0], right[1]})
-			w.mma(d, n/8+1, left, [2]build.B32{right[2], right[3]})
+			right := b.Words(16*i, n)
+			w.Step(d, n/8, halfProduct, left, [2]build.B32{right[0], right[1]}, false)
+			w.Step(d, n/8+1, halfProduct, left, [2]build.B32{right[2], right[3]}, false)
 		}
 	}
 }
@@ -149,13 +177,16 @@ func (w Warp) MMA(d *Frag, maths string, a Left, b B) {
 // halfProduct is the instruction that [Warp.MMA] uses.
 var halfProduct = build.MmaForm{Shape: build.M16n8k16, D: ptx.F32, A: ptx.F16, B: ptx.F16}
 
-// mma emits one instruction, for the n-th eight columns of the accumulators.
-func (w Warp) mma(d *Frag, n int, a [4]build.B32, b [2]build.B32) {
+// Step emits one mma.sync for the n-th eight columns of a fragment of 16 rows: d += a·b, or
+// d = a·b when fresh is true.
+func (w Warp) Step(d *Frag, n int, f build.MmaForm, a [4]build.B32, b [2]build.B32, fresh bool) {
 	var c [4]build.F32
 	for e := range c {
-		c[e] = d.Get(4*n + e)
+		if c[e] = w.k.F32(0); !fresh {
+			c[e] = d.Get(4*n + e)
+		}
 	}
-	for e, sum := range w.k.Mma(halfProduct, a, b, c).F32() {
+	for e, sum := range w.k.Mma(f, a, b, c).F32() {
 		d.Set(4*n+e, sum)
 	}
 }

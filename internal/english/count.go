@@ -39,3 +39,19 @@ func plural(noun string) string {
 	}
 	return noun + "s"
 }
+
+// Or lists alternatives: "1", "1 or 2", "1, 2 or 3".
+func Or[T any](list []T) string {
+	var b strings.Builder
+	for i, x := range list {
+		switch {
+		case i == 0:
+		case i == len(list)-1:
+			b.WriteString(" or ")
+		default:
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, x)
+	}
+	return b.String()
+}

@@ -29,3 +29,11 @@ func TestAre(t *testing.T) {
 		}
 	}
 }
+
+func TestOr(t *testing.T) {
+	for want, list := range map[string][]int{"": nil, "1": {1}, "1 or 2": {1, 2}, "1, 2 or 3": {1, 2, 3}} {
+		if got := Or(list); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -34,7 +34,11 @@ func Generate(t testing.TB, distribution string, p problem.Attention, seed uint6
 	if !ok {
 		t.Fatalf("%s is no one-byte format", p.Format)
 	}
-	q, err := in.Quantise(codec, fp8.PerHead)
+	scaling := fp8.PerHead
+	if p.Scaling == problem.PerTensor {
+		scaling = fp8.PerTensor
+	}
+	q, err := in.Quantise(codec, scaling)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,7 @@ var layers = []string{
 	"kernel/abi",
 	"kernels/attn/part",
 	"kernels/attn/stages",
+	"kernels/attn/ada",
 	"kernels/attn/hopper",
 	"kernels/attn/decode",
 	"kernels",

@@ -11,7 +11,7 @@ import (
 
 // Family builds kernels of one kind.
 type Family interface {
-	// Name is the family's folder: "stages", "hopper".
+	// Name is the family's folder: "stages", "ada", "hopper".
 	Name() string
 	// Variants are the named configurations, in the order in which they build on each
 	// other.

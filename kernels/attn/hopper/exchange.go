@@ -1,10 +1,7 @@
 package hopper
 
 import (
-	"math"
-
 	"github.com/GOATnote-Inc/attest/build"
-	"github.com/GOATnote-Inc/attest/build/tile"
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 	"github.com/GOATnote-Inc/attest/problem"
 )
@@ -255,35 +252,14 @@ func (a *consumer) received(inbox build.Shared[build.B32], src int) (xs []build.
 	return xs
 }
 
-// weighShares returns the weight of each sharer's O/l, by sharer and row slot: its row sum
-// divided by the largest one. It also returns the factor that normalises the weighted sum,
-// and the LSE. A NaN stays a NaN.
+// weighShares returns the weight of each sharer's O/l, by sharer and row slot, the factor that
+// normalises the weighted sum, and the LSE.
 func (a *consumer) weighShares(inbox build.Shared[build.B32]) (weight [][]build.F32, norm, lse []build.F32) {
 	g := a.g
-	k := g.k
-	logs := make([][2]build.F32, g.c.sharers())
+	logs := make([][]build.F32, g.c.sharers())
 	for src := range logs {
-		logs[src] = build.SharedAs[build.F32](inbox.At(g.logOf(k.U32(uint32(src)), a.wg.Thread)), 0).LdV2()
+		pair := build.SharedAs[build.F32](inbox.At(g.logOf(g.k.U32(uint32(src)), a.wg.Thread)), 0).LdV2()
+		logs[src] = pair[:]
 	}
-	weight = make([][]build.F32, len(logs))
-	for s := range slots {
-		most := logs[0][s]
-		for _, x := range logs[1:] {
-			most = most.Max(x[s], build.NaN)
-		}
-		base, sum := finite(k, most), k.F32(0)
-		for src := range logs {
-			w := logs[src][s].Sub(base, build.Rn).Ex2Approx(build.Ftz)
-			weight[src] = append(weight[src], w)
-			sum = sum.Add(w, build.Rn)
-		}
-		seen := most.SetpGtu(tile.NegInf(k)) // or NaN
-		vs := g.times(a.vs.Get(), g.sentIn())
-		norm = append(norm, vs.Mul(sum.RcpApprox(build.Ftz), build.Rn).Selp(0, seen))
-		if g.p.LSE {
-			whole := base.Add(sum.Lg2Approx(build.Ftz), build.Rn).Mul(math.Ln2, build.Rn)
-			lse = append(lse, whole.Selp(tile.NegInf(k), seen))
-		}
-	}
-	return weight, norm, lse
+	return part.Weigh(g.k, logs, func() build.F32 { return g.times(a.vs.Get(), g.sentIn()) }, g.p.LSE)
 }

@@ -11,7 +11,7 @@ import (
 // checkProblem refuses a problem that no kernel of this family computes, whatever its
 // sizes: [Config.rules] limits those.
 func checkProblem(p problem.Attention) error {
-	if err := attn.CheckSupported(p); err != nil {
+	if err := attn.CheckSupported(p, []int{64, 128}, problem.PerHead); err != nil {
 		return err
 	}
 	if p.Format != problem.E4M3 && p.Format != problem.E5M2 {

@@ -71,8 +71,3 @@ func (s schedule) weights(t *part.Tile, from, to int) (P tile.Bytes8, last build
 	}
 	return P, last
 }
-
-// finite returns x, or 0 for -∞. A NaN stays a NaN.
-func finite(k *build.Kernel, x build.F32) build.F32 {
-	return x.Selp(0, x.SetpGtu(tile.NegInf(k)))
-}

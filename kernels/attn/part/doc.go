@@ -6,6 +6,7 @@
 //	scales   Scales reads the factors of Q, K and V, one per head
 //	mask     Mask hides keys from rows, and says which KV tiles an item needs
 //	softmax  Softmax turns scores into weights, tile by tile, with running row sums
+//	weigh    Weigh merges softmaxes of the same rows over different keys
 //	exp2     [Exp2] computes powers of two on the special function units or the FMA units
 //	output   Output rounds and stores rows of O; LSE stores their log-sum-exp
 //

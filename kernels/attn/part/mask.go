@@ -36,11 +36,16 @@ func (m Mask) fromZero() bool { return true }
 // Tiles returns the range of KV tiles that the rows from row0 on see, the first tile and
 // how many there are. The last of the rows sees the most keys.
 func (m Mask) Tiles(row0 build.U32, rows, keys int) (first, tiles build.U32) {
-	k, end := m.K, m.SeqKV
-	if m.Causal {
-		end = m.before(row0.Add(rows).Min(m.SeqQ))
+	k := m.K
+	return k.U32(0), Divide(k, m.End(row0, rows).Add(keys-1), keys)
+}
+
+// End returns the end of the keys that at least one of the rows from row0 on sees.
+func (m Mask) End(row0 build.U32, rows int) build.U32 {
+	if !m.Causal {
+		return m.SeqKV
 	}
-	return k.U32(0), Divide(k, end.Add(keys-1), keys)
+	return m.before(row0.Add(rows).Min(m.SeqQ))
 }
 
 // Apply gives the score -∞ to the keys that a row does not see. S holds the scores of the

@@ -63,6 +63,14 @@ func (o Output) Store(rows []Row, U *tile.Frag, norm []build.F32) {
 	}
 }
 
+// Plus returns the rows, cols columns further on.
+func Plus(rows []Row, cols int) (moved []Row) {
+	for _, r := range rows {
+		moved = append(moved, Row{r.Exists, r.To.Plus(cols / 2)})
+	}
+	return moved
+}
+
 // StoreInterleaved writes cols columns of U·norm to the rows that exist, norm being one
 // factor per row slot. The fragment's columns are permuted: of each sixteen, the first
 // eight are the even columns of O and the last eight the odd ones. A lane's four elements
@@ -72,7 +80,9 @@ func (o Output) StoreInterleaved(rows []Row, U *tile.Frag, cols int, norm []buil
 	for s, row := range rows {
 		o.K.If(row.Exists, func() {
 			for c := 0; c < cols; c += 16 {
-				even, odd := c/2+2*s, c/2+4+2*s // elements of columns c to c+7, and of the next eight
+				perEight := 2 * U.Slots() // elements of a lane in eight columns
+				even := c/8*perEight + 2*s
+				odd := even + perEight
 				x := func(i int) build.F32 { return U.Get(i).Mul(norm[s], build.Rn) }
 				words := [2]build.B32{o.Pair(x(even), x(odd)), o.Pair(x(even+1), x(odd+1))}
 				row.To.Plus(c / 2).StV2(words)

@@ -7,7 +7,7 @@ import (
 )
 
 // Scales are the factors that turn bytes into values: one per head, of which K and V may
-// have fewer than Q.
+// have fewer than Q, or one per tensor.
 type Scales struct {
 	K            *build.Kernel
 	Q, Key, V    build.Global[build.F32]
@@ -15,6 +15,7 @@ type Scales struct {
 	HeadsInBatch build.U32 // heads of Q in one sequence of the batch
 	Grouped      bool      // Group heads of Q share one head of K and V
 	Group        build.U32
+	PerTensor    bool // one scale for all heads
 	// Step is the value of one step of a byte's code before its scale. It is 1 for
 	// floating-point formats, whose codes are values.
 	Step float64
@@ -23,18 +24,31 @@ type Scales struct {
 // Logit returns c = log₂e·scale·step²·qs·ks for a head of Q, counted through the batch: the
 // factor that turns scores into logits to base 2.
 func (s Scales) Logit(head build.U32) build.F32 {
-	qs, ks := s.Q.At(head.Rem(s.HeadsInBatch)).Ld(), s.Key.At(s.headKV(head)).Ld()
+	qs, ks := s.scale(s.Q, func() build.U32 { return head.Rem(s.HeadsInBatch) }), s.scale(s.Key, func() build.U32 { return s.headKV(head) })
 	return s.Softmax.Mul(math.Log2E*s.Step*s.Step, build.Rn).Mul(qs, build.Rn).Mul(ks, build.Rn)
 }
 
 // Value returns vs·step for a head of Q: the factor of the output.
 func (s Scales) Value(head build.U32) build.F32 {
-	vs := s.V.At(s.headKV(head)).Ld()
+	vs := s.scale(s.V, func() build.U32 { return s.headKV(head) })
 	if s.Step == 1 {
 		return vs
 	}
 	return vs.Mul(s.Step, build.Rn)
 }
+
+// scale reads one of the scales in list: that of a head, or the only one.
+func (s Scales) scale(list build.Global[build.F32], head func() build.U32) build.F32 {
+	if s.PerTensor {
+		return list.Ld()
+	}
+	return list.At(head()).Ld()
+}
+
+// Magnitude returns |c| for a factor c of the scores. The softmax finds the maximum before it
+// multiplies, so its factor must be above zero: the caller moves a negative sign to Q. A zero
+// becomes a number so small that all logits still round to zero.
+func Magnitude(c build.F32) build.F32 { return c.Abs().Max(0x1p-100, build.NaN) }
 
 // headKV returns the head of K and V that a head of Q uses, within its sequence.
 func (s Scales) headKV(head build.U32) build.U32 {

@@ -118,15 +118,13 @@ func (g *gen) head(it part.Item, p build.Global[build.B8]) build.Global[build.B8
 	return build.GlobalAt[build.B8](p.Addr().Add(it.Head.MulWide(g.headBytes)))
 }
 
-// logitScale returns |c|, the factor by which scores become logits to base 2, and flip.
-// The softmax finds the maximum before it multiplies, so the factor must be above zero. A
-// negative sign is moved to Q, by xor with flip. A zero is replaced by a number so small
-// that all logits still round to zero.
+// logitScale returns |c|, the factor by which scores become logits to base 2, and flip: xor
+// with flip moves a negative sign to Q.
 func (g *gen) logitScale(it part.Item) (c build.F32, flip build.B32) {
 	k := g.k
 	c = g.scales.Logit(it.Head)
 	flip = k.B32(0x80008000).Selp(0, c.SetpLt(0))
-	return c.Abs().Max(0x1p-100, build.NaN), flip
+	return part.Magnitude(c), flip
 }
 
 // half returns a tile of f16 in shared memory, padded or swizzled.

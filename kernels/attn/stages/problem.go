@@ -10,7 +10,7 @@ import (
 // checkProblem refuses a problem that no stage computes, whatever its sizes: [rules] limits
 // those.
 func checkProblem(p problem.Attention) error {
-	if err := attn.CheckSupported(p); err != nil {
+	if err := attn.CheckSupported(p, []int{64, 128}, problem.PerHead); err != nil {
 		return err
 	}
 	switch {

@@ -1,0 +1,160 @@
+package ada
+
+import (
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
+)
+
+// attend computes an item: each warp has 16 query rows and every KV tile of its share.
+func (g *gen) attend(it part.Item) {
+	k := g.k
+	ring := g.openRing(it) // copies of Q, K and V begin
+	a := g.newWarp(it)
+	ring.waitQ()
+	k.SyncThreads() // Q has arrived
+	a.loadQ()
+
+	g.work.EachTile(it, k.U32(0), 1, func(j build.U32) {
+		ring.Wait()     // this thread's part of K and V of round j has arrived
+		k.SyncThreads() // all parts have arrived, and all warps have finished the round before
+		slot := ring.offset.Offset(ring.Slot())
+		ring.refill(j) // overwrites K and V of the round before
+		key0 := j.MulLo(g.c.roundKeys()).Add(g.share.MulLo(g.c.TileN))
+		a.whereSeen(key0, func() {
+			a.scores(slot) // S = Q·Kᵀ
+			g.mask.Apply(a.S, g.w.Lane, key0, a.row)
+			t := a.softmax.Tile(a.S) // m = rowmax S
+			w := t.Raise()           // m' = max(m, m₀), w = 2^(c·m₀ - c·m'), m₀ = m = m'
+			P := t.Exp(0, g.c.TileN) // P = 2^(c·S - c·m + 8)
+			t.Sum(P)
+			t.AddSums(w)                        // l = w·l + ΣP
+			a.output(slot, g.mul.weights(P), w) // O = w·O + P·V
+		})
+	})
+	a.end()
+}
+
+// lift multiplies P by 2^8: P reaches from 0 to 256, where e4m3 ends at 448.
+const lift = 8
+
+// slots is the number of rows of an accumulator in which a lane has elements.
+const slots = 2
+
+// warp is the state of a warp for one item.
+type warp struct {
+	g       *gen
+	it      part.Item
+	row     build.U32 // the first of its query rows
+	q       tile.ATile
+	flip    build.B32 // changes the signs of Q if the factor of the scores is negative
+	Q       []left    // for each 32 columns, if Q stays in registers
+	K, V    tile.B
+	S       *tile.Frag
+	O       []part.Accumulator // 32 columns each
+	softmax *part.Softmax
+	vs      build.F32
+}
+
+func (g *gen) newWarp(it part.Item) *warp {
+	k := g.k
+	first := g.share.MulLo(g.c.TileN)
+	mine := func(at int) tile.Tile[build.F16] {
+		return g.tile(at, g.c.roundKeys()).Sub(first, 0, g.c.TileN, g.d/2)
+	}
+	c := g.scales.Logit(it.Head)
+	a := &warp{
+		g: g, it: it, row: g.row0(it),
+		q:    g.w.A(g.tile(g.plan.q, g.c.Rows).Sub(g.group.MulLo(warpRows), 0, warpRows, g.d/2)),
+		flip: k.B32(0x80808080).Selp(0, c.SetpLt(0)),
+		K:    g.w.BT(mine(g.plan.k)), V: g.w.B(mine(g.plan.v)),
+		S: g.w.Accumulator(g.c.TileN), vs: g.scales.Value(it.Head),
+	}
+	for range g.d / groupCols {
+		a.O = append(a.O, part.Accumulator{Frag: g.w.Accumulator(groupCols), Kept: groupCols})
+	}
+	a.softmax = part.NewSoftmax(k, part.Numerics{Lift: lift}, build.NewVar(part.Magnitude(c)), slots)
+	return a
+}
+
+// loadQ reads Q into registers, if there are enough.
+func (a *warp) loadQ() {
+	if !a.g.c.keepsQ(a.g.d) {
+		return
+	}
+	for i := range a.g.d / 32 {
+		a.Q = append(a.Q, a.query(i))
+	}
+}
+
+// query returns columns 32·i to 32·i+31 of Q.
+func (a *warp) query(i int) left {
+	if a.Q != nil && i < len(a.Q) {
+		return a.Q[i]
+	}
+	words := a.q.Words(i)
+	for w := range words {
+		words[w] = words[w].Xor(a.flip)
+	}
+	return a.g.mul.left(words)
+}
+
+// whereSeen runs body if any of the warp's rows sees key0. Without a causal mask and with one
+// share, every tile has a key that all rows see.
+func (a *warp) whereSeen(key0 build.U32, body func()) {
+	g := a.g
+	if !g.p.Causal && g.c.Shares == 1 {
+		body()
+		return
+	}
+	g.k.If(key0.SetpLt(g.mask.End(a.row, warpRows)), body)
+}
+
+// scores computes S = Q·Kᵀ from the keys in a slot, which begins at an offset in bytes.
+func (a *warp) scores(slot build.U32) {
+	g := a.g
+	form, _ := g.mul.forms()
+	K := a.K.Plus(slot).Hoist()
+	g.k.Comment("S = Q·Kᵀ")
+	for i := range g.d / 32 {
+		Q := a.query(i)
+		for n := 0; n < g.c.TileN; n += 16 {
+			words := K.Words(16*i, n)
+			g.multiply(a.S, n/8, form, Q, g.mul.right([2]build.B32{words[0], words[1]}), i == 0)
+			g.multiply(a.S, n/8+1, form, Q, g.mul.right([2]build.B32{words[2], words[3]}), i == 0)
+		}
+	}
+}
+
+// output computes O = w·O + P·V, 32 columns at a time. Sums of FP8 products keep 14 bits on Ada,
+// so T = P·V is a fresh accumulator for each tile, and one fma adds it to O in f32.
+func (a *warp) output(slot build.U32, P []left, w []build.F32) {
+	g := a.g
+	V := a.V.Plus(slot).Hoist()
+	for i, O := range a.O {
+		T := g.w.Accumulator(groupCols)
+		g.k.Comment("T = P·V")
+		for step := range P {
+			a.values(T, V, 32*step, groupCols/2*i, P[step], step == 0)
+		}
+		O.ScaleAdd(g.k, w, T)
+	}
+}
+
+// values adds the products of P with 32 tokens and 32 columns of V to T. ldmatrix transposes
+// two-byte words, so a register has the values of two tokens in two neighbouring columns. prmt
+// sorts them: even columns for one product, odd columns for the next.
+func (a *warp) values(T *tile.Frag, V tile.B, token, words int, P left, fresh bool) {
+	g := a.g
+	_, form := g.mul.forms()
+	upper, lower := V.Words(token, words), V.Words(token+16, words) // 16 tokens each
+	for half := range 2 {                                           // 16 columns each
+		for odd, pick := range []uint32{0x6420, 0x7531} {
+			b := [2]build.B32{
+				upper[2*half].Prmt(upper[2*half+1], pick),
+				lower[2*half].Prmt(lower[2*half+1], pick),
+			}
+			g.multiply(T, 2*half+odd, form, P, g.mul.right(b), fresh)
+		}
+	}
+}

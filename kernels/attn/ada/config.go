@@ -1,0 +1,172 @@
+package ada
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Config describes a kernel: one field per decision.
+type Config struct {
+	Rows  int `json:"rows"`   // query rows of a block, 16 for each warp
+	TileN int `json:"tile_n"` // keys of a KV tile, which a warp computes in one round
+	// Shares is the number of warps that split the keys of the same 16 query rows. In each
+	// round every one of them computes a tile. They merge their results at the end.
+	Shares int `json:"shares"`
+	Stages int `json:"stages"` // slots of the ring of K and V; a slot has Shares tiles
+	// BlocksPerSM is the number of blocks that share the registers of an SM.
+	BlocksPerSM int `json:"blocks_per_sm"`
+	// Widen converts bytes to f16 before each product, for chips before sm_89, whose tensor
+	// cores have no FP8.
+	Widen bool `json:"widen"`
+}
+
+// String lists what is set, in the short form that records use.
+func (c Config) String() string {
+	s := fmt.Sprintf("%dx%d stages-%d", c.Rows, c.TileN, c.Stages)
+	if c.Shares > 1 {
+		s += fmt.Sprintf(" shares-%d", c.Shares)
+	}
+	if c.BlocksPerSM > 1 {
+		s += fmt.Sprintf(" blocks-%d", c.BlocksPerSM)
+	}
+	if c.Widen {
+		s += " widen"
+	}
+	return s
+}
+
+const (
+	warpRows   = 16      // query rows of a warp
+	stepKeys   = 32      // keys that one product of P·V sums over
+	groupCols  = 32      // columns of O that are accumulated at a time
+	sharedUnit = 1 << 10 // the alignment of shared tiles; also what the driver reserves per block
+	maxThreads = 1024
+)
+
+// headDims are the head dimensions that the kernels support.
+var headDims = []int{64, 96, 128, 256}
+
+// target returns the lowest target that runs the kernel.
+func (c Config) target() ptx.Target {
+	if c.Widen {
+		return ptx.SM80
+	}
+	return ptx.SM89
+}
+
+// Check returns the reason why a kernel of this Config cannot compute the problem, or nil.
+func (c Config) Check(p problem.Attention) error {
+	p = p.Filled()
+	if err := checkProblem(p); err != nil {
+		return err
+	}
+	switch {
+	case c.Rows < warpRows || c.Rows > 256 || c.Rows%warpRows != 0:
+		return fmt.Errorf("%d query rows per block: use 16 to 256 in steps of 16, because a warp owns 16 rows", c.Rows)
+	case c.TileN < stepKeys || c.TileN > 128 || c.TileN%stepKeys != 0:
+		return fmt.Errorf("KV tiles of %d keys: use 32, 64, 96 or 128", c.TileN)
+	case !slices.Contains([]int{1, 2, 4}, c.Shares):
+		return fmt.Errorf("keys split over %d warps: use 1, 2 or 4", c.Shares)
+	case c.threads() > maxThreads:
+		return fmt.Errorf("%d rows with keys split over %d warps: a block would have %d threads, at most %d are possible", c.Rows, c.Shares, c.threads(), maxThreads)
+	case p.D/c.Shares%16 != 0:
+		return fmt.Errorf("head dimension %d with keys split over %d warps: each warp merges an equal share of the columns, a multiple of 16; use fewer shares", p.D, c.Shares)
+	case c.Stages < 2 || c.Stages > 8:
+		return fmt.Errorf("%d stages: use 2 to 8", c.Stages)
+	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
+		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
+	}
+	if err := attn.CheckRules(c.rules(p), p); err != nil {
+		return err
+	}
+	if n := c.plan(p.D).total; n > sharedLimit || c.BlocksPerSM*(n+sharedUnit) > sharedPerSM {
+		return fmt.Errorf("head dimension %d with %v: a block needs %d bytes of shared memory; an SM has %d bytes and a block at most %d", p.D, c, n, sharedPerSM, sharedLimit)
+	}
+	if need, has := c.registersNeeded(p), c.registers(); need > has {
+		return fmt.Errorf("head dimension %d with %v: a thread needs about %d registers and has %d", p.D, c, need, has)
+	}
+	return nil
+}
+
+// Shared memory in bytes on sm_86 and sm_89, which have the least: the most that a block may
+// have, and what an SM has.
+const (
+	sharedLimit = 99 << 10
+	sharedPerSM = 100 << 10
+)
+
+// rowGroups returns the number of groups of 16 query rows in a block.
+func (c Config) rowGroups() int { return c.Rows / warpRows }
+
+// threads returns the threads of a block: a warp for each group of rows and each share of the keys.
+func (c Config) threads() int { return 32 * c.rowGroups() * c.Shares }
+
+// roundKeys returns the keys of a round: a tile for each share.
+func (c Config) roundKeys() int { return c.TileN * c.Shares }
+
+// registers returns the registers per thread if BlocksPerSM blocks share an SM.
+func (c Config) registers() int {
+	const inAll, most = 65536, 255
+	return min(inAll/c.BlocksPerSM/c.threads()/8*8, most)
+}
+
+// registersNeeded estimates how many registers are live at once in the loop.
+func (c Config) registersNeeded(p problem.Attention) int {
+	const others = 32 // addresses, fragments of K and V, positions in the ring, m, l, c
+	S, P, T := c.TileN/2, c.TileN/8, groupCols/2
+	if c.Widen {
+		P *= 2
+	}
+	return max(S, P+T) + p.D/2 + 4*c.queryWords(p.D) + others
+}
+
+// queryWords returns the number of operands of four registers that hold Q through the loop, or 1
+// if each round reads Q from shared memory again because registers are short.
+func (c Config) queryWords(d int) int {
+	words := d / 32
+	if c.Widen {
+		words *= 2
+	}
+	if words > 4 {
+		return 1
+	}
+	return words
+}
+
+// keepsQ reports whether Q stays in registers.
+func (c Config) keepsQ(d int) bool { return c.queryWords(d) > 1 }
+
+// plan is the layout of a block's shared memory, in bytes from its beginning. The exchange of
+// shares begins at 0: it overwrites what the loop has finished with.
+type plan struct {
+	q, k, v      int // tiles of Q, of K and of V; K and V have one for each slot
+	qTile, kTile int // bytes of a tile of Q, and of K or V
+	logs         int // of the exchange: the logarithms of row sums
+	total        int
+}
+
+// pitched reports whether rows of d bytes are padded. Rows of other lengths are swizzled.
+func pitched(d int) bool { return d&(d-1) != 0 }
+
+// plan returns the layout for head dimension d.
+func (c Config) plan(d int) plan {
+	p := plan{qTile: tile.Bytes(c.Rows, d, !pitched(d)), kTile: tile.Bytes(c.roundKeys(), d, !pitched(d))}
+	take := func(bytes int) int {
+		at := p.total
+		p.total += (bytes + sharedUnit - 1) / sharedUnit * sharedUnit
+		return at
+	}
+	p.q = take(p.qTile)
+	p.k = take(c.Stages * p.kTile)
+	p.v = take(c.Stages * p.kTile)
+	if c.Shares > 1 {
+		p.logs = c.rowGroups() * c.Shares * c.inbox(d)
+		p.total = max(p.total, p.logs+c.rowGroups()*c.Shares*warpRows*4)
+	}
+	return p
+}

@@ -1,0 +1,114 @@
+package ada
+
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Family is the family of the designs for Ada.
+type Family struct{}
+
+// Name returns "ada".
+func (Family) Name() string { return "ada" }
+
+// base is the kernel that every design has to beat: the last stage. Compared with "ada",
+// the design that ada chooses would be no change, and all others would be slower.
+const base = "stage5-persistent"
+
+// Variants returns the designs. The first, "ada", is chosen by the shape.
+func (Family) Variants() (list []attn.Variant) {
+	for i, d := range Designs() {
+		list = append(list, attn.Variant{Name: d.Name, Idea: base + " + " + d.Idea, Base: base, ByShape: i == 0})
+	}
+	return list
+}
+
+// l4SMs is the number of SMs of an L4, for which a design is chosen when no chip is given.
+const l4SMs = 58
+
+func sms(c kernel.Chip) int {
+	if c.SMs > 0 {
+		return c.SMs
+	}
+	return l4SMs
+}
+
+// Configure returns the configuration of a design for a problem. Chips before sm_89 get products
+// in f16.
+func (Family) Configure(variant string, p problem.Attention, c kernel.Chip) (attn.Config, error) {
+	d, err := FindDesign(variant)
+	if err != nil {
+		return "", err
+	}
+	config := d.Config(p.Filled(), sms(c))
+	if c.Target != (ptx.Target{}) && !c.Target.Runs(config.target()) {
+		config = config.widen()
+	}
+	return attn.Encode(config), nil
+}
+
+// Choose returns "ada" if it computes the problem.
+func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
+	name := Designs()[0].Name
+	config, err := f.Configure(name, p, c)
+	if err != nil {
+		return "", err
+	}
+	return name, f.Check(p, c, config)
+}
+
+// Check returns the reason why a configuration cannot compute a problem on a chip, or nil.
+func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) error {
+	own, err := attn.Decode[Config](config)
+	if err != nil {
+		return err
+	}
+	if c.Target != (ptx.Target{}) && !c.Target.Runs(own.target()) {
+		return fmt.Errorf("%s does not run code for %s", c.Target, own.target())
+	}
+	p = p.Filled()
+	if err := own.Check(p); err != nil {
+		return err
+	}
+	if need := own.plan(p.D).total; c.SharedMax > 0 && need > c.SharedMax {
+		return fmt.Errorf("a block takes %d bytes of shared memory, the chip has %d per block", need, c.SharedMax)
+	}
+	return nil
+}
+
+// Build writes the kernel.
+func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*kernel.Kernel, error) {
+	own, err := attn.Decode[Config](config)
+	if err != nil {
+		return nil, err
+	}
+	if c.Target != (ptx.Target{}) && !c.Target.Runs(own.target()) {
+		return nil, fmt.Errorf("%s does not run code for %s", c.Target, own.target())
+	}
+	return New(p, own)
+}
+
+// Axes returns the fields of Config.
+func (Family) Axes() []attn.Axis {
+	return attn.AxesOf[Config](map[string]attn.Field{
+		"rows":          {What: "query rows per block", Values: []int{16, 32, 48, 64, 80, 96, 112, 128, 192, 256}},
+		"tile_n":        {What: "keys per tile", Values: []int{32, 64, 96, 128}},
+		"shares":        {What: "warps that split the keys of 16 query rows", Values: []int{1, 2, 4}},
+		"stages":        {What: "slots of the ring of K and V", Values: []int{2, 3, 4, 5}},
+		"blocks_per_sm": {What: "blocks that share an SM", Values: []int{1, 2, 3}},
+		"widen":         {What: "convert bytes to f16 before each product, as chips before sm_89 need it"},
+	})
+}
+
+// Describe returns [Config.String].
+func (Family) Describe(config attn.Config) string {
+	own, err := attn.Decode[Config](config)
+	if err != nil {
+		return string(config)
+	}
+	return own.String()
+}

@@ -1,0 +1,3 @@
+package ada
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"

@@ -1,0 +1,60 @@
+package ada
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// TestPTX keeps the PTX of the designs under testdata, for readers and as a golden:
+// without .loc, which changes whenever a line of Go moves.
+func TestPTX(t *testing.T) {
+	p := square(1, 8, 512, 64, problem.E4M3)
+	for name, c := range map[string]Config{"throughput": Throughput(64), "latency": Latency(p, l4SMs), "widened": Throughput(64).widen()} {
+		k, err := New(p, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kerneltest.Golden(t, name, k.PTX)
+	}
+}
+
+// TestRefusals: Check gives the reason for each refusal.
+func TestRefusals(t *testing.T) {
+	square := square(1, 2, 100, 64, problem.E4M3)
+	usual := Throughput(64)
+	with := func(change func(*Config)) Config {
+		c := usual
+		change(&c)
+		return c
+	}
+	for name, c := range map[string]struct {
+		change func(*problem.Attention)
+		config Config
+		want   string
+	}{
+		"format":    {func(p *problem.Attention) { p.Format = problem.U8 }, usual, "use e4m3 or e5m2"},
+		"dim":       {func(p *problem.Attention) { p.D = 80 }, usual, "use 64, 96, 128 or 256"},
+		"scaling":   {func(p *problem.Attention) { p.Scaling = problem.PerToken }, usual, "use per-head or per-tensor"},
+		"groups":    {func(p *problem.Attention) { p.Hq = 3 }, usual, "cannot share 2 heads of K and V evenly"},
+		"rows":      {func(*problem.Attention) {}, with(func(c *Config) { c.Rows = 40 }), "a warp owns 16 rows"},
+		"keys":      {func(*problem.Attention) {}, with(func(c *Config) { c.TileN = 48 }), "use 32, 64, 96 or 128"},
+		"shares":    {func(*problem.Attention) {}, with(func(c *Config) { c.Shares = 3 }), "use 1, 2 or 4"},
+		"threads":   {func(*problem.Attention) {}, with(func(c *Config) { c.Rows, c.Shares = 256, 4 }), "2048 threads"},
+		"columns":   {func(p *problem.Attention) { p.D = 96 }, with(func(c *Config) { c.Shares = 4 }), "use fewer shares"},
+		"stages":    {func(*problem.Attention) {}, with(func(c *Config) { c.Stages = 1 }), "use 2 to 8"},
+		"memory":    {func(p *problem.Attention) { p.D = 256 }, with(func(c *Config) { c.TileN, c.BlocksPerSM = 128, 1 }), "bytes of shared memory"},
+		"registers": {func(p *problem.Attention) { p.D = 128 }, with(func(c *Config) { c.BlocksPerSM = 2 }), "registers and has 128"},
+		"heads":     {func(p *problem.Attention) { p.Hq, p.Hkv = 70000, 70000 }, usual, "at most 65535 heads"},
+		"queries":   {func(p *problem.Attention) { p.Sq, p.Causal = 65535*128+1, true }, usual, "take at most 8388480"},
+		"sequence":  {func(p *problem.Attention) { p.Skv = 1<<23 + 1 }, usual, "at most 8388608 positions"},
+	} {
+		p := square
+		c.change(&p)
+		if _, err := New(p, c.config); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
