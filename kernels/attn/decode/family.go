@@ -58,7 +58,7 @@ func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 	if err == nil {
 		err = f.Check(p, c, config)
 	}
-	if err == nil && attn.CheckSupported(p) == nil && p.Skv < fewest*rows(p) {
+	if err == nil && attn.CheckSupported(p, []int{64, 96, 128, 256}, problem.PerHead, problem.PerTensor) == nil && p.Skv < fewest*rows(p) {
 		err = fmt.Errorf("%d keys for %d query rows: this family is for at least %d keys per row", p.Skv, rows(p), fewest)
 	}
 	return name, err
