@@ -1,0 +1,38 @@
+package ada
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+)
+
+// TestCardBits compares every bit of a GPU and of an emulated GPU of the same architecture, and of
+// repeated runs on the GPU. On Hopper, FP8 products of mma.sync are computed in f16 and have other
+// bits than on Ada.
+func TestCardBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, d := range headDims {
+		for _, c := range variants(d) {
+			card := kerneltest.Card(t, c.target())
+			for range 3 {
+				p := randomProblem(r, d)
+				in := generate(t, "normal", p, r.Uint64())
+				b := newBench(t, card, in)
+				got := b.run(c)
+				want := newBench(t, kerneltest.Emulator(t, card.Info().Target, emu.Options{}), in).run(c)
+				if !got.Same(want) {
+					t.Errorf("%v, %v: the card's bits are not the emulator's", c, p)
+					judge(t, c, in, got)
+				}
+				for range 20 {
+					if again := b.run(c); !again.Same(got) {
+						t.Errorf("%v, %v gives other bits when run again", c, p)
+						break
+					}
+				}
+			}
+		}
+	}
+}
