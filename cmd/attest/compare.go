@@ -23,7 +23,9 @@ func compareCommand(env *cli.Env) *cobra.Command {
 
   attest compare stage2 stage3b
 
-On a GPU the two are timed in turns, in one run. Without a GPU the times are PREDICTED.
+On a GPU the two are timed in turns, in one run. Without a GPU the times are PREDICTED, and
+two tables say where the difference in time arises: by what the SMs do or wait for, and by
+phase (see attest profile --help).
 A PTX file is a KERNEL, too, as in compare stage3b mine.ptx.
 
 If A and B are hashes, compare shows the difference between two records of the evidence, as
@@ -32,7 +34,8 @@ attest evidence diff does, and measures nothing.
 The exit code is 1 when the output of a kernel is wrong, else 0, whichever kernel is faster.
 
 JSON: {"a", "b": the records, "difference": {"kernel", "build", "resources", "errors",
-"times", …}, "predicted": {"a", "b"} or null}.`,
+"times", …}, "predicted": {"a", "b", "difference": {"us", "reasons", "phases"}} or null}. A
+reason or a phase is {"name", "a", "b", "difference": B - A in microseconds, "mostly"}.`,
 		Example: `  attest compare stage2 stage3b
   attest compare stage3b stage5 --shape long --format u8
   attest compare stage3b mine.ptx

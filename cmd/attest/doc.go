@@ -213,7 +213,8 @@
 //
 //	"a", "b"       record.Record
 //	"difference"   as in evidence diff
-//	"predicted"    null, or "a" and "b", each as in profile
+//	"predicted"    null, or "a" and "b", each as in profile, and "difference": "us", and the lists
+//	               "reasons" and "phases" of "name", "a", "b", "difference" and "mostly"
 //
 // # JSON of profile
 //

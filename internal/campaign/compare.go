@@ -35,10 +35,11 @@ type CompareResult struct {
 	Predicted  *PredictedPair     `json:"predicted"` // nil if the times were measured
 }
 
-// PredictedPair holds the predicted times of two kernels.
+// PredictedPair holds the predicted times of two kernels, and where their difference arises.
 type PredictedPair struct {
-	A *predict.Profile `json:"a"`
-	B *predict.Profile `json:"b"`
+	A          *predict.Profile    `json:"a"`
+	B          *predict.Profile    `json:"b"`
+	Difference *predict.Difference `json:"difference"`
 }
 
 // Run measures the two named kernels. The error asks for exit code 1 when one is wrong.
@@ -106,12 +107,13 @@ func (x *Compare) measure(ctx context.Context, a, b *lab.Subject, progress *Step
 		s  *lab.Subject
 		to **predict.Profile
 	}{{a, &r.Predicted.A}, {b, &r.Predicted.B}} {
-		progress.Say("%s, %v: counting", one.s.Name, x.Shape.Shape)
-		counted, err := profile.Of(ctx, one.s, x.Shape, chips.For(one.s.Target, nil), profile.Options{})
+		progress.Say("%s, %v: simulating", one.s.Name, x.Shape.Shape)
+		simulated, err := profile.Of(ctx, one.s, x.Shape, chips.For(one.s.Target, nil), profile.Options{})
 		if err != nil {
 			return nil, err
 		}
-		*one.to = counted.Predicted
+		*one.to = simulated.Predicted
 	}
+	r.Predicted.Difference = predict.Compare(r.Predicted.A, r.Predicted.B)
 	return r, nil
 }

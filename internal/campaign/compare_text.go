@@ -3,9 +3,11 @@ package campaign
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -92,4 +94,30 @@ func (r *CompareResult) printPredicted(env *cli.Env) {
 	row("the kernel", a.Micros, b.Micros)
 	fmt.Fprintln(env)
 	t.WriteTo(env)
+	printDeltas(env, "difference by reason", "", r.Predicted.Difference.Reasons)
+	printDeltas(env, "difference by phase", "mostly", r.Predicted.Difference.Phases)
+}
+
+// mostDeltas is the number of rows of a table of differences.
+const mostDeltas = 8
+
+// leastDelta is the smallest difference that is printed, in microseconds.
+const leastDelta = 0.01
+
+// printDeltas shows where a predicted difference in time arises, the largest part first.
+func printDeltas(env *cli.Env, title, last string, list []predict.Delta) {
+	t := term.Table{Right: "lrrrl", Style: env.OutStyle()}
+	t.Head(title, "A µs", "B µs", "B - A", last)
+	n := 0
+	for _, d := range list {
+		if n == mostDeltas || math.Abs(d.Difference) < leastDelta {
+			break
+		}
+		n++
+		t.Row(term.Clean(d.Name), term.Micros(d.A), term.Micros(d.B), fmt.Sprintf("%+.2f", d.Difference), d.Mostly)
+	}
+	if n > 0 {
+		fmt.Fprintln(env)
+		t.WriteTo(env)
+	}
 }

@@ -136,3 +136,25 @@ func TestSum(t *testing.T) {
 		t.Errorf("%+v", s.Phases[0])
 	}
 }
+
+// TestCompare checks that the differences of reasons and phases add up to the difference in time.
+func TestCompare(t *testing.T) {
+	a, b := Of(Work{Trace: trace(t, 4, 8)}, chip(t, "H200")), Of(Work{Trace: trace(t, 8, 8)}, chip(t, "H200"))
+	d := Compare(a, b)
+	reasons := 0.0
+	for _, r := range d.Reasons {
+		reasons += r.Difference
+	}
+	if d.Micros <= 0 || math.Abs(reasons-d.Micros) > 0.02*d.Micros {
+		t.Errorf("the reasons differ by %v µs, the kernels by %v", reasons, d.Micros)
+	}
+	if p := d.Phases[0]; p.Name != "second.go" || p.Mostly == "" || p.Difference < 0.2*d.Micros { // one of four sub-cores works
+		t.Errorf("the first phase is %+v of %v µs", p, d.Micros)
+	}
+	other := *b
+	other.Phases = []Part{{Name: "third.go", Reasons: []Spent{{"issue", 1}}}}
+	d = Compare(a, &other)
+	if len(d.Phases) != 3 {
+		t.Errorf("phases of one kernel only are missing: %+v", d.Phases)
+	}
+}
