@@ -26,7 +26,7 @@ func Measure(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (
 	}
 	defer m.close()
 	for _, section := range []func(context.Context) error{
-		m.resources, m.defects, m.correctness, m.counters, m.performance,
+		m.resources, m.defects, m.correctness, m.counters, m.foretell, m.performance,
 	} {
 		if err := section(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
@@ -240,6 +240,9 @@ func (m *measurement) foresee() {
 	}
 	if m.p.Counters != (problem.Shape{}) {
 		m.meter.plan(1, m.weight(m.p.Counters))
+	}
+	if m.foretells() {
+		m.meter.plan(1, m.weight(m.p.Predict))
 	}
 }
 

@@ -54,6 +54,9 @@ type Plan struct {
 	Baseline *Subject `json:"-"`
 	// Counters is the shape for counters; the zero shape counts nothing.
 	Counters problem.Shape `json:",omitzero"`
+	// Predict is the shape for which the times of the kernel and its baseline are predicted if
+	// nothing can be timed; the zero shape predicts nothing.
+	Predict problem.Shape `json:",omitzero"`
 
 	// Build is copied into the record. Measure adds the device, the time and versions.
 	Build record.Build
@@ -153,7 +156,7 @@ func (p Plan) Sized(s *Subject) Plan {
 	for i := range p.Cases {
 		p.Cases[i].Shape = sized(p.Cases[i].Shape)
 	}
-	p.Counters = sized(p.Counters)
+	p.Counters, p.Predict = sized(p.Counters), sized(p.Predict)
 	if p.Times != nil {
 		times := *p.Times
 		times.Shapes = slices.Clone(times.Shapes)
@@ -191,7 +194,7 @@ func Quick() Plan {
 			{Shape: length(1, 1, 607), Seed: 1, Distribution: "normal"}, // many tiles, and a partial one
 			freshCases[0], freshCases[1], freshCases[2],
 		},
-		Rows: 4096, Counters: length(1, 2, 128),
+		Rows: 4096, Counters: length(1, 2, 128), Predict: length(1, 8, 512),
 	}
 }
 
@@ -205,7 +208,7 @@ func Smoke() Plan {
 		{Shape: length(1, 2, 100), Seed: 2, Distribution: "one-hot"},
 		freshCases[0], freshCases[1],
 	}
-	p.Counters = length(1, 1, 64)
+	p.Counters, p.Predict = length(1, 1, 64), problem.Shape{}
 	return p
 }
 

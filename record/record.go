@@ -30,6 +30,7 @@ type Record struct {
 	Correctness *Correctness `json:"correctness,omitempty"`
 	Performance *Performance `json:"performance,omitempty"`
 	Counters    *Counters    `json:"counters,omitempty"`
+	Prediction  *Prediction  `json:"prediction,omitempty"`
 	// Profile is only in records of attest profile, which judge nothing.
 	Profile *Profile `json:"profile,omitempty"`
 	// Ended says why the record holds no measurements: the process that took them ended
@@ -52,6 +53,19 @@ type Counters struct {
 	Shape    problem.Shape      `json:"shape"`
 	Kernel   map[string]float64 `json:"kernel"`
 	Baseline map[string]float64 `json:"baseline,omitempty"`
+}
+
+// Prediction is what the timing model says of the kernel and of its baseline where nothing was
+// timed. Times are in microseconds. It never earns an outcome.
+type Prediction struct {
+	Chip     string        `json:"chip"`
+	Shape    problem.Shape `json:"shape"`
+	Kernel   float64       `json:"kernel_us"`
+	Baseline float64       `json:"baseline_us"`
+	// Free is the shortest of: the time of the kernel, its time if the instructions that the
+	// baseline does not have took no time, and the time of the baseline without the instructions
+	// that the kernel does not have. It is 0 if nothing bounds the gain.
+	Free float64 `json:"free_us"`
 }
 
 // Build is the machine, the tools and the sources of a campaign.

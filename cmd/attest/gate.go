@@ -39,7 +39,8 @@ Four gates run in this order. A gate that is red stops the kernel.
 Each kernel gets one verdict:
 
   MERGE           all gates are green, and the kernel is faster than its baseline
-  CORRECT         correct, not timed: no GPU
+  CORRECT         correct, not timed: no GPU; with a baseline, the predicted times follow, and
+                  "cannot pay" if even free changes would not reach the least speedup
   NO-CHANGE       the kernel is the same as its baseline
   VALID-NEGATIVE  correct and timed, but not faster by enough
   DEFER           the run could not decide

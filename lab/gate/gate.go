@@ -84,6 +84,9 @@ func (j *judgement) decide(v *record.Verdict) {
 		if skipped[0].Name == record.ResourcesGate {
 			v.Why += "; the resources gate was skipped"
 		}
+		if text := j.predicted(); text != "" {
+			v.Why += "; " + text
+		}
 	case len(skipped) > 0:
 		v.Outcome, v.Why = record.Defer, fmt.Sprintf("the %s gate was skipped: %s", skipped[0].Name, skipped[0].Summary)
 	case baseline == nil:

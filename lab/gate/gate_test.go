@@ -104,6 +104,14 @@ func TestOutcomes(t *testing.T) {
 		{"the emulator", green(1, 0.002), func(r *record.Record) {
 			r.Build.Device.Driver, r.Performance = "emu", &record.Performance{Skipped: "no GPU"}
 		}, record.Correct, "correct, not timed: no GPU"},
+		{"the emulator, and a change that cannot pay", green(1, 0.002), func(r *record.Record) {
+			r.Build.Device.Driver, r.Performance = "emu", &record.Performance{Skipped: "no GPU"}
+			r.Prediction = &record.Prediction{Chip: "H200", Shape: problem.Square(1, 8, 512, 64), Kernel: 10.1, Baseline: 10, Free: 9.95}
+		}, record.Correct, "PREDICTED for H200 on 1,8,512,64: cannot pay: 10.1 µs against 10 µs of old, and 9.95 µs (+0.5 %) even with the changed part free"},
+		{"the emulator, and a change that may pay", green(1, 0.002), func(r *record.Record) {
+			r.Build.Device.Driver, r.Performance = "emu", &record.Performance{Skipped: "no GPU"}
+			r.Prediction = &record.Prediction{Chip: "H200", Shape: problem.Square(1, 8, 512, 64), Kernel: 8, Baseline: 10, Free: 5}
+		}, record.Correct, "PREDICTED for H200 on 1,8,512,64: 8 µs against 10 µs of old (+25.0 %)"},
 		{"the emulator, with an estimate of one register too many", green(1, 0.002), func(r *record.Record) {
 			r.Build.Device.Driver, r.Performance = "emu", &record.Performance{Skipped: "no GPU"}
 			r.Resources.Usage[0].Registers = resources.Figure{Value: 129, Source: resources.Estimate}
