@@ -79,6 +79,9 @@ type Build struct {
 	Driver  string      `json:"driver,omitempty"` // version of the GPU's driver
 	Ptxas   string      `json:"ptxas,omitempty"`  // version, if ptxas was used
 	Command []string    `json:"command,omitempty"`
+	// Host is the machine that attest --on named, and empty if the campaign ran where it was
+	// started.
+	Host string `json:"host,omitempty"`
 }
 
 // Emulated reports whether the kernel ran on the emulator, which does not measure time.

@@ -25,6 +25,8 @@
 //	                           work with records and verdicts
 //	attest report              show the evidence as tables, Markdown or one HTML page
 //	attest list                list kernels, shapes, distributions and devices
+//	attest remote add|remove|list|clean
+//	                           name other machines for --on, and clean up there
 //	attest doctor              show what this machine can do and which tools are missing
 //	attest version             print the version and the revision
 //	attest completion bash|zsh|fish
@@ -305,6 +307,18 @@
 //	"distributions"   "name", "what"
 //	"devices"         "name" (a value of --device), "what"
 //	"chips"           "name" (a value of --chip), "target", "sms", "mhz"
+//
+// # JSON of remote
+//
+// add and list write one object per named machine: "name", "ssh", "dir", "env". list HOST and
+// clean write one object per machine:
+//
+//	"host"      the name
+//	"removed"   of clean: whether the folder is gone
+//	"dir"       the folder of attest over there, "" if there is none
+//	"bytes"     the size of its files
+//	"binaries"  a list of SHA-256 sums
+//	"jobs"      a list of "job", "state" (running, ended or lost), "started", "client", "command"
 //
 // # JSON of doctor
 //

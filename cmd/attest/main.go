@@ -26,7 +26,7 @@ func main() {
 		time.Sleep(grace)
 		os.Exit(cli.Code(ctx.Err(), os.Stderr))
 	})
-	env := &cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Color: term.Auto}
+	env := &cli.Env{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Color: term.Auto}
 	os.Exit(cli.Code(env.Finish(execute(ctx, env)), os.Stderr))
 }
 

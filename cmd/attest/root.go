@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -54,9 +55,14 @@ and has saved the inputs.`,
 		compareCommand(env), tuneCommand(env), rivalCommand(env), calibrateCommand(env))
 	addGroup(root, "Work with PTX", ptxCommand(env), execCommand(env), captureCommand(env), fuzzCommand(env))
 	addGroup(root, "Read the evidence", evidenceCommand(env), reportCommand(env))
-	addGroup(root, "Look things up", listCommand(env), doctorCommand(env), versionCommand(env), completionCommand(root))
+	addGroup(root, "Look things up", listCommand(env), remoteCommand(env), doctorCommand(env), versionCommand(env), completionCommand(root))
 	root.SetHelpCommandGroupID("Look things up")
-	root.AddCommand(replicateCommand(env))
+	root.AddCommand(replicateCommand(env), agentCommand(env))
+	for _, c := range root.Commands() {
+		if slices.Contains(runElsewhere, c.Name()) {
+			onFlags(c, env)
+		}
+	}
 	return root
 }
 

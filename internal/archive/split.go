@@ -79,6 +79,7 @@ type buildMeta struct {
 	Flags     []string          `json:"flags"` // the command line
 	Git       gitMeta           `json:"git"`
 	Device    string            `json:"device"`
+	Host      string            `json:"host,omitempty"` // the machine that --on named
 	Driver    string            `json:"driver"`
 	CUDA      string            `json:"cuda_version"` // of ptxas, or ""
 	Attest    string            `json:"attest"`
@@ -109,7 +110,7 @@ func newBuildMeta(item *evidence.Item) buildMeta {
 	m := buildMeta{
 		Record: item.Hash, Kernel: k.Name, Entry: k.Entry, SHA256: k.SHA256, Identity: k.Identity, Toggles: k.Config, Arch: k.Target,
 		Format: k.Format, Output: k.Output, Flags: b.Command, Git: gitMeta{b.Git.Commit, b.Git.Branch, b.Git.Dirty},
-		Device: b.Device.Name, Driver: b.Driver, CUDA: b.Ptxas, Attest: b.Attest, Go: b.Go, OS: b.OS, Time: b.Time,
+		Device: b.Device.Name, Host: b.Host, Driver: b.Driver, CUDA: b.Ptxas, Attest: b.Attest, Go: b.Go, OS: b.OS, Time: b.Time,
 		Resources: []resourceMeta{}, Ptxas: []record.Assembly{},
 	}
 	if r := item.Resources; r != nil {

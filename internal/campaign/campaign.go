@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/internal/replicate"
 	"github.com/GOATnote-Inc/attest/internal/rival"
@@ -95,7 +96,7 @@ func drawSeed(given uint64) (uint64, error) {
 // without a revision asks git in the current folder.
 func build(ctx context.Context) record.Build {
 	v := version.This()
-	b := record.Build{Attest: v.Version, Command: os.Args, Git: record.Git{Commit: v.Revision, Dirty: v.Modified}}
+	b := record.Build{Attest: v.Version, Command: os.Args, Host: os.Getenv(cli.HostVariable), Git: record.Git{Commit: v.Revision, Dirty: v.Modified}}
 	commit := git(ctx, "rev-parse", "HEAD")
 	if v.Revision != "" {
 		if commit == v.Revision { // the current folder is where attest was built

@@ -8,9 +8,14 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
+// HostVariable is the environment variable that holds the name of the host in a job of
+// attest --on.
+const HostVariable = "ATTEST_REMOTE_HOST"
+
 // Env holds the streams that a command reads and writes, and the flags that all commands
 // have.
 type Env struct {
+	Args     []string // the command line without the program
 	In       io.Reader
 	Out, Err io.Writer
 	JSON     bool // results are JSON, one object per line

@@ -116,6 +116,7 @@ var layers = []string{
 	"internal/fuzzrun",
 	"internal/archive",
 	"internal/execrun",
+	"internal/remote",
 	"cmd/attest",
 	"internal/frozen",
 	"internal/repo",

@@ -103,7 +103,7 @@ func buildTexts(r *record.Record) []named[string] {
 		baseline = r.Baseline.Name + " " + short(r.Baseline.SHA256)
 	}
 	return labelled([][2]string{
-		{"date", day(b.Time)}, {"device", b.Device.Name}, {"driver", b.Driver}, {"ptxas", b.Ptxas}, {"attest", b.Attest},
+		{"date", day(b.Time)}, {"device", b.Device.Name}, {"host", b.Host}, {"driver", b.Driver}, {"ptxas", b.Ptxas}, {"attest", b.Attest},
 		{"sources", b.Git.Commit + map[bool]string{true: " + changes"}[b.Git.Dirty]}, {"Go", b.Go}, {"system", b.OS}, {"baseline", baseline},
 	})
 }

@@ -201,6 +201,7 @@ func facts(r *record.Record) (all [][2]string) {
 		say("baseline", r.Baseline.Name+", PTX "+short(r.Baseline.SHA256))
 	}
 	say("device", b.Device.Name)
+	say("host", b.Host)
 	say("driver", b.Driver)
 	say("ptxas", b.Ptxas)
 	say("date", day(b.Time)+" UTC")

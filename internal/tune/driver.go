@@ -83,7 +83,7 @@ func (x *Driver) prepare(names []string) (err error) {
 		return fmt.Errorf("--shape: %w", err)
 	}
 	if x.State == "" {
-		x.State = filepath.Join(evidence.Dir, "tune-"+names[0]+".json")
+		x.State = StateFile(names[0])
 		return evidence.MakeDir(evidence.Dir)
 	}
 	return nil
@@ -179,3 +179,6 @@ func (x *search) run(ctx context.Context, name string) error {
 	}
 	return nil
 }
+
+// StateFile returns the default file of the search that starts from a kernel.
+func StateFile(kernel string) string { return filepath.Join(evidence.Dir, "tune-"+kernel+".json") }

@@ -15,12 +15,13 @@ const (
 	noteUnknown = "the binary was built without a revision; go install ./cmd/attest in a clone records it"
 )
 
-const module = "github.com/GOATnote-Inc/attest"
+// Module is the path of the module of attest.
+const Module = "github.com/GOATnote-Inc/attest"
 
-// sourceDir returns the folder that this file had when the binary was compiled. -trimpath
-// removes it from a binary; then sourceDir returns the current folder if it belongs to a
+// SourceDir returns the folder that this file had when the binary was compiled. -trimpath
+// removes it from a binary; then SourceDir returns the current folder if it belongs to a
 // clone of attest, as it does for go run, else "".
-func sourceDir() string {
+func SourceDir() string {
 	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
 		return filepath.Dir(file)
 	}
@@ -36,7 +37,7 @@ func cloneOf(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		text, err := os.ReadFile(filepath.Join(at, "go.mod"))
 		switch {
-		case err == nil && strings.HasPrefix(string(text), "module "+module+"\n"):
+		case err == nil && strings.HasPrefix(string(text), "module "+Module+"\n"):
 			return dir
 		case err == nil || at == filepath.Dir(at):
 			return ""

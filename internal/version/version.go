@@ -67,7 +67,7 @@ func (v *Info) read(info *debug.BuildInfo) {
 func WithSource(ctx context.Context) Info {
 	v := This()
 	if v.Revision == "" && !strings.HasPrefix(v.Version, "v") { // a release needs no revision
-		v.ask(ctx, sourceDir())
+		v.ask(ctx, SourceDir())
 	}
 	return v
 }

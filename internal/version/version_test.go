@@ -97,7 +97,7 @@ func TestCloneOf(t *testing.T) {
 	for _, c := range []struct {
 		module string
 		want   string
-	}{{module, inner}, {"example.com/other", ""}} {
+	}{{Module, inner}, {"example.com/other", ""}} {
 		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+c.module+"\n\ngo 1.26\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
