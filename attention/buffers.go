@@ -26,21 +26,12 @@ func (b *Buffers) at(operand string) *device.Buffer {
 }
 
 // memory returns the memory of the kernel's operands: the caller's buffers, which it
-// checks, and the operation's own workspaces.
-func (b *Buffers) memory(op *Op) (list []device.Slice, err error) {
-	spaces := 0
+// checks, and the workspaces.
+func (b *Buffers) memory(op *Op, spaces []device.Buffer) (list []device.Slice, err error) {
 	for _, m := range op.plan.Memory {
 		at := b.at(m.Name)
 		if at == nil {
-			if spaces == len(op.spaces) {
-				buf, err := op.dev.Alloc(m.Bytes)
-				if err != nil {
-					return nil, fmt.Errorf("workspace %s: %w", m.Name, err)
-				}
-				op.spaces = append(op.spaces, buf)
-			}
-			list = append(list, device.Slice{Buffer: op.spaces[spaces]})
-			spaces++
+			list, spaces = append(list, device.Slice{Buffer: spaces[0]}), spaces[1:]
 			continue
 		}
 		if err := check16(m, *at); err != nil {
@@ -48,6 +39,36 @@ func (b *Buffers) memory(op *Op) (list []device.Slice, err error) {
 		}
 		list = append(list, device.Slice{Buffer: *at})
 	}
+	return list, nil
+}
+
+// workspaces returns the kernel's workspaces for launches on a stream, in the order of the
+// operands. It allocates them once and fills them with zeros, which every kernel accepts.
+func (op *Op) workspaces(s device.Stream) ([]device.Buffer, error) {
+	if list, ok := op.spaces[s]; ok {
+		return list, nil
+	}
+	var list []device.Buffer
+	for _, m := range op.plan.Memory {
+		if (&Buffers{}).at(m.Name) != nil {
+			continue
+		}
+		buf, err := op.dev.Alloc(m.Bytes)
+		if err == nil {
+			list = append(list, buf)
+			err = buf.Write(0, make([]byte, m.Bytes))
+		}
+		if err != nil {
+			for _, b := range list {
+				err = errors.Join(err, b.Free())
+			}
+			return nil, fmt.Errorf("workspace %s: %w", m.Name, err)
+		}
+	}
+	if op.spaces == nil {
+		op.spaces = map[device.Stream][]device.Buffer{}
+	}
+	op.spaces[s] = list
 	return list, nil
 }
 
@@ -89,11 +110,13 @@ func (b *Buffers) free() (err error) {
 	return err
 }
 
-// freeSpaces frees the workspaces.
-func (op *Op) freeSpaces() (err error) {
-	for _, buf := range op.spaces {
-		err = errors.Join(err, buf.Free())
+// freeSpaces frees the workspaces of streams.
+func (op *Op) freeSpaces(streams ...device.Stream) (err error) {
+	for _, s := range streams {
+		for _, buf := range op.spaces[s] {
+			err = errors.Join(err, buf.Free())
+		}
+		delete(op.spaces, s)
 	}
-	op.spaces = nil
 	return err
 }

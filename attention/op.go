@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -34,8 +36,8 @@ type Op struct {
 	plan    *kernel.Plan
 
 	mu     sync.Mutex
-	own    Buffers         // the buffers of Run
-	spaces []device.Buffer // the kernel's workspaces
+	own    Buffers                           // the buffers of Run
+	spaces map[device.Stream][]device.Buffer // the kernel's workspaces; nil is the stream of Launch
 	closed bool
 }
 
@@ -113,14 +115,17 @@ func (op *Op) Launch(ctx context.Context, b Buffers) error {
 }
 
 func (op *Op) run(ctx context.Context, b Buffers) error {
-	w, err := op.ready(b)
+	w, err := op.ready(nil, b)
 	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return w.Run(ctx)
+	if err := w.Run(ctx); err != nil {
+		return errors.Join(err, op.freeSpaces(nil)) // a kernel that was stopped leaves them as they are
+	}
+	return nil
 }
 
 // Queue puts the kernel on a stream and returns. Do not change the buffers, and do not close
@@ -128,7 +133,7 @@ func (op *Op) run(ctx context.Context, b Buffers) error {
 func (op *Op) Queue(s device.Stream, b Buffers) error {
 	op.mu.Lock()
 	defer op.mu.Unlock()
-	w, err := op.ready(b)
+	w, err := op.ready(s, b)
 	if err == nil {
 		err = w.Queue(s)
 	}
@@ -136,16 +141,21 @@ func (op *Op) Queue(s device.Stream, b Buffers) error {
 }
 
 // ready checks the buffers and returns the work on them. A launch passes its tensor maps by
-// value, so launches on different buffers may run at the same time.
-func (op *Op) ready(b Buffers) (*device.Work, error) {
+// value, and each stream has its own workspaces, so launches on different streams may run at
+// the same time.
+func (op *Op) ready(s device.Stream, b Buffers) (*device.Work, error) {
 	if op.closed {
 		return nil, ErrClosed
 	}
-	memory, err := b.memory(op)
+	spaces, err := op.workspaces(s)
 	if err != nil {
 		return nil, err
 	}
-	return op.program.Work(op.plan, memory)
+	memory, err := b.memory(op, spaces)
+	if err != nil {
+		return nil, err
+	}
+	return op.program.Reuse(op.plan, memory)
 }
 
 // Close frees the operation's memory on the device. Later calls return an error, except
@@ -157,7 +167,7 @@ func (op *Op) Close() error {
 		return nil
 	}
 	op.closed = true
-	return op.wrap(errors.Join(op.own.free(), op.freeSpaces(), op.program.Close()))
+	return op.wrap(errors.Join(op.own.free(), op.freeSpaces(slices.Collect(maps.Keys(op.spaces))...), op.program.Close()))
 }
 
 func (op *Op) wrap(err error) error {

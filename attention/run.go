@@ -107,8 +107,12 @@ func (op *Op) stepwise(ctx context.Context, up, down []transfer) error {
 // streamed waits for the stream even after an error, because the copies that were queued
 // before it still use host memory.
 func (op *Op) streamed(ctx context.Context, up, down []transfer) error {
-	err := op.queue(op.opt.Stream, up, down)
-	return errors.Join(err, op.opt.Stream.Sync(ctx))
+	s := op.opt.Stream
+	err := errors.Join(op.queue(s, up, down), s.Sync(ctx))
+	if err != nil {
+		err = errors.Join(err, op.freeSpaces(s))
+	}
+	return err
 }
 
 func (op *Op) queue(s device.Stream, up, down []transfer) error {
@@ -117,7 +121,7 @@ func (op *Op) queue(s device.Stream, up, down []transfer) error {
 			return err
 		}
 	}
-	w, err := op.ready(op.own)
+	w, err := op.ready(s, op.own)
 	if err != nil {
 		return err
 	}

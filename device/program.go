@@ -125,18 +125,31 @@ type step struct {
 // Work combines a plan with its memory: one slice for each element of plan.Memory. It zeroes
 // the operands that must be zero once.
 func (p *Program) Work(plan *kernel.Plan, memory []Slice) (*Work, error) {
+	w, err := p.Reuse(plan, memory)
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range plan.Memory {
+		if m.Init == kernel.ZeroOnce {
+			if err := memory[i].Buffer.Write(memory[i].Offset, make([]byte, m.Bytes)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return w, nil
+}
+
+// Reuse is Work for operands that are zero already if they must be zero once, because an
+// earlier run of the same kernel has left them so. It writes no memory, so launches may be in
+// flight.
+func (p *Program) Reuse(plan *kernel.Plan, memory []Slice) (*Work, error) {
 	if len(memory) != len(plan.Memory) {
 		return nil, fmt.Errorf("memory for %d operands is given, the kernel has %d", len(memory), len(plan.Memory))
 	}
 	w := &Work{}
 	for i, m := range plan.Memory {
-		switch m.Init {
-		case kernel.Zero:
+		if m.Init == kernel.Zero {
 			w.zero, w.sizes = append(w.zero, memory[i]), append(w.sizes, m.Bytes)
-		case kernel.ZeroOnce:
-			if err := memory[i].Buffer.Write(memory[i].Offset, make([]byte, m.Bytes)); err != nil {
-				return nil, err
-			}
 		}
 	}
 	for _, s := range plan.Steps {

@@ -8,6 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/kernels/attn/ada"
+	"github.com/GOATnote-Inc/attest/kernels/attn/decode"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -15,7 +16,9 @@ import (
 
 // Families returns the families of attention kernels. A family comes after the families that
 // it builds on.
-func Families() []attn.Family { return []attn.Family{stages.Family{}, ada.Family{}, hopper.Family{}} }
+func Families() []attn.Family {
+	return []attn.Family{stages.Family{}, ada.Family{}, hopper.Family{}, decode.Family{}}
+}
 
 // preference returns the families in the order in which Choose asks them: a family comes
 // before the families that it builds on.

@@ -62,12 +62,12 @@ func bytes(p problem.Attention) inputs {
 // timed are the configurations that TestCardTimes compares.
 func timed(p problem.Attention) []Config {
 	with := func(change func(*Config)) Config {
-		c := Default(p)
+		c := Default(p, h200)
 		change(&c)
 		return c
 	}
 	return []Config{
-		Default(p), Invariant(p),
+		Default(p, h200), Invariant(p, h200),
 		with(func(c *Config) { c.Stages = 2 }),
 		with(func(c *Config) { c.Stages, c.BlocksPerSM = 2, 3 }),
 		with(func(c *Config) { c.TileN, c.Stages = 16, 6 }),

@@ -3,6 +3,7 @@ package decode
 import (
 	"fmt"
 
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -32,22 +33,29 @@ const (
 	laneVector = 4 // numbers that a lane moves at once
 )
 
-// Default returns the configuration for a problem: as few row tiles as hold its queries, and
-// copies of up to 96 KiB in flight per block.
-func Default(p problem.Attention) Config {
+// largeShared is the shared memory of an SM, in bytes, from which on blocks have large rings.
+const largeShared = 200 << 10
+
+// Default returns the configuration for a problem on a chip: as few row tiles as hold the
+// queries, and rings of 48 KiB per block, or of 96 KiB if the SMs have much shared memory.
+func Default(p problem.Attention, chip kernel.Chip) Config {
 	p = p.Filled()
 	c := Config{RowTiles: 1, Warps: 4, Stages: 3, BlocksPerSM: 2}
 	for c.RowTiles < mostRows/warpRows && c.RowTiles*warpRows < rows(p) {
 		c.RowTiles *= 2
 	}
-	c.TileN = min(c.RowTiles*4096/max(p.D, 1), 128)
+	bytes := 2048 // of a tile of K, for each warp
+	if chip.SharedPerSM >= largeShared {
+		bytes = 4096
+	}
+	c.TileN = min(max(c.RowTiles*bytes/max(p.D, 1), c.RowTiles*groupKeys), 128)
 	return c
 }
 
 // Invariant returns the configuration whose results for a sequence do not depend on the rest
 // of the batch.
-func Invariant(p problem.Attention) Config {
-	c := Default(p)
+func Invariant(p problem.Attention, chip kernel.Chip) Config {
+	c := Default(p, chip)
 	c.Chunk = 512
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -39,14 +40,14 @@ func judge(t testing.TB, what string, in inputs, r result) {
 
 // configs returns configurations for a problem: the default, chunks, and other sizes.
 func configs(p problem.Attention) (list []Config) {
-	c := Default(p)
+	c := Default(p, h200)
 	chunks := c
 	chunks.Chunk = 2 * c.TileN
 	deep := c
 	deep.TileN, deep.Stages, deep.BlocksPerSM = 16*c.RowTiles, 5, 1
 	wide := c
 	wide.Warps, wide.Stages, wide.BlocksPerSM = 8, 2, 1
-	for _, c := range []Config{c, chunks, deep, wide} {
+	for _, c := range []Config{c, chunks, deep, wide, Default(p, kernel.Chip{})} {
 		if c.Check(p, ptx.SM89) == nil {
 			list = append(list, c)
 		}

@@ -80,7 +80,7 @@ func TestDefectsAreFound(t *testing.T) {
 	} {
 		found := false
 		for _, schedule := range schedules {
-			if found = len(defects(t, c.p, Default(c.p), schedule, c.spoil)) > 0; found {
+			if found = len(defects(t, c.p, Default(c.p, h200), schedule, c.spoil)) > 0; found {
 				break
 			}
 		}

@@ -21,7 +21,7 @@ const base = "hopper"
 // designs are the named configurations.
 var designs = []struct {
 	name, idea string
-	config     func(problem.Attention) Config
+	config     func(problem.Attention, kernel.Chip) Config
 }{
 	{"decode", "few queries, many keys: the heads of a group share a tile, all blocks split the keys", Default},
 	{"decode-invariant", "the bits of a sequence's output do not depend on the rest of the batch", Invariant},
@@ -36,10 +36,10 @@ func (Family) Variants() (list []attn.Variant) {
 }
 
 // Configure returns the configuration of a variant for a problem.
-func (Family) Configure(variant string, p problem.Attention, _ kernel.Chip) (attn.Config, error) {
+func (Family) Configure(variant string, p problem.Attention, c kernel.Chip) (attn.Config, error) {
 	for _, d := range designs {
 		if d.name == variant {
-			return attn.Encode(d.config(p)), nil
+			return attn.Encode(d.config(p, c)), nil
 		}
 	}
 	return "", fmt.Errorf("no design %q", variant)
@@ -87,6 +87,7 @@ func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*ke
 		return nil, err
 	}
 	p = p.Filled()
+	p.Shape, p.Batch = problem.Square(1, 1, 1, p.D), problem.Batch{} // the text does not depend on sizes; the contract limits them
 	return New(p, own, target(p, c))
 }
 

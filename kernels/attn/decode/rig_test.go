@@ -7,6 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -41,6 +42,9 @@ func emulator(t testing.TB, target ptx.Target, schedule uint64, o observe.Observ
 	t.Helper()
 	return kerneltest.Emulator(t, target, emu.Options{Schedule: schedule, Observer: o})
 }
+
+// h200 is the chip whose configurations the tests use.
+var h200 = kernel.Chip{SharedPerSM: 228 << 10}
 
 // attends is a problem with one e4m3 sequence per batch: sizes as in b,hq/hkv,sq/skv,d.
 func attends(b, hq, hkv, sq, skv, d int) problem.Attention {
