@@ -394,3 +394,13 @@ func Example() {
 	// st.global.u32 [%rd2], %r4;
 	// ret;
 }
+
+func TestSetpBool(t *testing.T) {
+	k := build.New("k", ptx.SM90)
+	n := k.ParamU32("n")
+	n.SetpBool(build.Gt, build.Xor, 2, n.SetpLt(4))
+	text, err := k.PTX()
+	if err != nil || !strings.Contains(string(text), "setp.gt.xor.u32") {
+		t.Errorf("SetpBool(Gt, Xor) is not setp.gt.xor.u32 in\n%s%v", text, err)
+	}
+}

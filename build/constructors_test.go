@@ -173,10 +173,17 @@ func (c *call) note(k *Kernel) {
 func (c *call) run(k *Kernel) {
 	typ := c.method.Func.Type()
 	var args []reflect.Value
+	mods := []Mod{Eq, And} // a comparison, and what combines it with a predicate
 	for i := range typ.NumIn() {
-		if !typ.IsVariadic() || i < typ.NumIn()-1 {
-			args = append(args, c.arg(k, typ.In(i)))
+		if typ.IsVariadic() && i == typ.NumIn()-1 {
+			continue
 		}
+		if typ.In(i) == reflect.TypeFor[Mod]() {
+			args = append(args, reflect.ValueOf(mods[0]))
+			mods = mods[1:]
+			continue
+		}
+		args = append(args, c.arg(k, typ.In(i)))
 	}
 	c.method.Func.Call(args)
 }
@@ -200,8 +207,6 @@ func (c *call) arg(k *Kernel, t reflect.Type) reflect.Value {
 		return reflect.ValueOf(GlobalAt[B64](fresh(k, U64{}).(U64)))
 	case reflect.TypeFor[TensorMap]():
 		return reflect.ValueOf(TensorMap{fresh(k, U64{}).(U64)})
-	case reflect.TypeFor[Mod]():
-		return reflect.ValueOf(Eq)
 	case reflect.TypeFor[int](), reflect.TypeFor[Int](), reflect.TypeFor[Float]():
 		return reflect.ValueOf(c.guess.constant)
 	case reflect.TypeFor[Coords]():

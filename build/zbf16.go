@@ -102,25 +102,11 @@ func (a BF16) SetpNan(b BF16) Pred {
 	return emit1[Pred](kernelOf(a), "setp.nan.bf16", nil, a, b)
 }
 
-// SetpAnd is setp.cmp.and.bf16 p, a, b, c:
+// SetpBool is setp.cmp.bool.bf16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 // Needs sm_90 and PTX 7.8.
-func (a BF16) SetpAnd(cmp Mod, b BF16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetpOr is setp.cmp.or.bf16 p, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetpOr(cmp Mod, b BF16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetpXor is setp.cmp.xor.bf16 p, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetpXor(cmp Mod, b BF16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.bf16", withMod(nil, cmp), a, b, c)
+func (a BF16) SetpBool(cmp Mod, op Mod, b BF16, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.bf16", withMod(withMod(nil, cmp), op), a, b, c)
 }
 
 // SetBF16 is set.cmp.bf16.bf16 d, a, b:
@@ -158,109 +144,39 @@ func (a BF16) SetS32(cmp Mod, b BF16) S32 {
 	return emit1[S32](kernelOf(a), "set.s32.bf16", withMod(nil, cmp), a, b)
 }
 
-// SetAndBF16 is set.cmp.and.bf16.bf16 d, a, b, c:
+// SetBoolBF16 is set.cmp.bool.bf16.bf16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a BF16) SetAndBF16(cmp Mod, b BF16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.bf16", withMod(nil, cmp), a, b, c)
+func (a BF16) SetBoolBF16(cmp Mod, op Mod, b BF16, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.bf16", withMod(withMod(nil, cmp), op), a, b, c)
 }
 
-// SetOrBF16 is set.cmp.or.bf16.bf16 d, a, b, c:
+// SetBoolU16 is set.cmp.bool.u16.bf16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a BF16) SetOrBF16(cmp Mod, b BF16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.bf16", withMod(nil, cmp), a, b, c)
+func (a BF16) SetBoolU16(cmp Mod, op Mod, b BF16, c Pred) U16 {
+	return emit1[U16](kernelOf(a), "set.u16.bf16", withMod(withMod(nil, cmp), op), a, b, c)
 }
 
-// SetXorBF16 is set.cmp.xor.bf16.bf16 d, a, b, c:
+// SetBoolS16 is set.cmp.bool.s16.bf16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a BF16) SetXorBF16(cmp Mod, b BF16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.bf16", withMod(nil, cmp), a, b, c)
+func (a BF16) SetBoolS16(cmp Mod, op Mod, b BF16, c Pred) S16 {
+	return emit1[S16](kernelOf(a), "set.s16.bf16", withMod(withMod(nil, cmp), op), a, b, c)
 }
 
-// SetAndU16 is set.cmp.and.u16.bf16 d, a, b, c:
+// SetBoolU32 is set.cmp.bool.u32.bf16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a BF16) SetAndU16(cmp Mod, b BF16, c Pred) U16 {
-	return emit1[U16](kernelOf(a), "set.and.u16.bf16", withMod(nil, cmp), a, b, c)
+func (a BF16) SetBoolU32(cmp Mod, op Mod, b BF16, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.bf16", withMod(withMod(nil, cmp), op), a, b, c)
 }
 
-// SetAndS16 is set.cmp.and.s16.bf16 d, a, b, c:
+// SetBoolS32 is set.cmp.bool.s32.bf16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a BF16) SetAndS16(cmp Mod, b BF16, c Pred) S16 {
-	return emit1[S16](kernelOf(a), "set.and.s16.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetAndU32 is set.cmp.and.u32.bf16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetAndU32(cmp Mod, b BF16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetAndS32 is set.cmp.and.s32.bf16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetAndS32(cmp Mod, b BF16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetOrU16 is set.cmp.or.u16.bf16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetOrU16(cmp Mod, b BF16, c Pred) U16 {
-	return emit1[U16](kernelOf(a), "set.or.u16.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetOrS16 is set.cmp.or.s16.bf16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetOrS16(cmp Mod, b BF16, c Pred) S16 {
-	return emit1[S16](kernelOf(a), "set.or.s16.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetOrU32 is set.cmp.or.u32.bf16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetOrU32(cmp Mod, b BF16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetOrS32 is set.cmp.or.s32.bf16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetOrS32(cmp Mod, b BF16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetXorU16 is set.cmp.xor.u16.bf16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetXorU16(cmp Mod, b BF16, c Pred) U16 {
-	return emit1[U16](kernelOf(a), "set.xor.u16.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetXorS16 is set.cmp.xor.s16.bf16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetXorS16(cmp Mod, b BF16, c Pred) S16 {
-	return emit1[S16](kernelOf(a), "set.xor.s16.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetXorU32 is set.cmp.xor.u32.bf16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetXorU32(cmp Mod, b BF16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.bf16", withMod(nil, cmp), a, b, c)
-}
-
-// SetXorS32 is set.cmp.xor.s32.bf16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16) SetXorS32(cmp Mod, b BF16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.bf16", withMod(nil, cmp), a, b, c)
+func (a BF16) SetBoolS32(cmp Mod, op Mod, b BF16, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.bf16", withMod(withMod(nil, cmp), op), a, b, c)
 }
 
 // Selp is selp.b16 d, a, b, c:

@@ -106,25 +106,11 @@ func (a BF16x2) SetpNan(b BF16x2) (Pred, Pred) {
 	return emitPair[Pred, Pred](kernelOf(a), "setp.nan.bf16x2", nil, a, b)
 }
 
-// SetpAnd is setp.cmp.and.bf16x2 p|q, a, b, c:
+// SetpBool is setp.cmp.bool.bf16x2 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 // Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetpAnd(cmp Mod, b BF16x2, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.bf16x2", withMod(nil, cmp), a, b, c)
-}
-
-// SetpOr is setp.cmp.or.bf16x2 p|q, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-// Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetpOr(cmp Mod, b BF16x2, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.bf16x2", withMod(nil, cmp), a, b, c)
-}
-
-// SetpXor is setp.cmp.xor.bf16x2 p|q, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-// Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetpXor(cmp Mod, b BF16x2, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.bf16x2", withMod(nil, cmp), a, b, c)
+func (a BF16x2) SetpBool(cmp Mod, op Mod, b BF16x2, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.bf16x2", withMod(withMod(nil, cmp), op), a, b, c)
 }
 
 // SetBF16x2 is set.cmp.bf16x2.bf16x2 d, a, b:
@@ -148,67 +134,25 @@ func (a BF16x2) SetS32(cmp Mod, b BF16x2) S32 {
 	return emit1[S32](kernelOf(a), "set.s32.bf16x2", withMod(nil, cmp), a, b)
 }
 
-// SetAndBF16x2 is set.cmp.and.bf16x2.bf16x2 d, a, b, c:
+// SetBoolBF16x2 is set.cmp.bool.bf16x2.bf16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetAndBF16x2(cmp Mod, b BF16x2, c Pred) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "set.and.bf16x2.bf16x2", withMod(nil, cmp), a, b, c)
+func (a BF16x2) SetBoolBF16x2(cmp Mod, op Mod, b BF16x2, c Pred) BF16x2 {
+	return emit1[BF16x2](kernelOf(a), "set.bf16x2.bf16x2", withMod(withMod(nil, cmp), op), a, b, c)
 }
 
-// SetOrBF16x2 is set.cmp.or.bf16x2.bf16x2 d, a, b, c:
+// SetBoolU32 is set.cmp.bool.u32.bf16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetOrBF16x2(cmp Mod, b BF16x2, c Pred) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "set.or.bf16x2.bf16x2", withMod(nil, cmp), a, b, c)
+func (a BF16x2) SetBoolU32(cmp Mod, op Mod, b BF16x2, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.bf16x2", withMod(withMod(nil, cmp), op), a, b, c)
 }
 
-// SetXorBF16x2 is set.cmp.xor.bf16x2.bf16x2 d, a, b, c:
+// SetBoolS32 is set.cmp.bool.s32.bf16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetXorBF16x2(cmp Mod, b BF16x2, c Pred) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "set.xor.bf16x2.bf16x2", withMod(nil, cmp), a, b, c)
-}
-
-// SetAndU32 is set.cmp.and.u32.bf16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetAndU32(cmp Mod, b BF16x2, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.bf16x2", withMod(nil, cmp), a, b, c)
-}
-
-// SetAndS32 is set.cmp.and.s32.bf16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetAndS32(cmp Mod, b BF16x2, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.bf16x2", withMod(nil, cmp), a, b, c)
-}
-
-// SetOrU32 is set.cmp.or.u32.bf16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetOrU32(cmp Mod, b BF16x2, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.bf16x2", withMod(nil, cmp), a, b, c)
-}
-
-// SetOrS32 is set.cmp.or.s32.bf16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetOrS32(cmp Mod, b BF16x2, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.bf16x2", withMod(nil, cmp), a, b, c)
-}
-
-// SetXorU32 is set.cmp.xor.u32.bf16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetXorU32(cmp Mod, b BF16x2, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.bf16x2", withMod(nil, cmp), a, b, c)
-}
-
-// SetXorS32 is set.cmp.xor.s32.bf16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a BF16x2) SetXorS32(cmp Mod, b BF16x2, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.bf16x2", withMod(nil, cmp), a, b, c)
+func (a BF16x2) SetBoolS32(cmp Mod, op Mod, b BF16x2, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.bf16x2", withMod(withMod(nil, cmp), op), a, b, c)
 }
 
 // Selp is selp.b32 d, a, b, c:

@@ -102,25 +102,11 @@ func (a F16) SetpNan(b F16, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.nan.f16", mods, a, b)
 }
 
-// SetpAnd is setp.cmp.and{.ftz}.f16 p, a, b, c:
+// SetpBool is setp.cmp.bool{.ftz}.f16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 // Needs sm_53 and PTX 4.2.
-func (a F16) SetpAnd(cmp Mod, b F16, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetpOr is setp.cmp.or{.ftz}.f16 p, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-// Needs sm_53 and PTX 4.2.
-func (a F16) SetpOr(cmp Mod, b F16, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetpXor is setp.cmp.xor{.ftz}.f16 p, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-// Needs sm_53 and PTX 4.2.
-func (a F16) SetpXor(cmp Mod, b F16, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.f16", withMod(mods, cmp), a, b, c)
+func (a F16) SetpBool(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.f16", withMod(withMod(mods, cmp), op), a, b, c)
 }
 
 // SetF16 is set.cmp{.ftz}.f16.f16 d, a, b:
@@ -165,130 +151,46 @@ func (a F16) SetBF16(cmp Mod, b F16) BF16 {
 	return emit1[BF16](kernelOf(a), "set.bf16.f16", withMod(nil, cmp), a, b)
 }
 
-// SetAndF16 is set.cmp.and{.ftz}.f16.f16 d, a, b, c:
+// SetBoolF16 is set.cmp.bool{.ftz}.f16.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a F16) SetAndF16(cmp Mod, b F16, c Pred, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.f16", withMod(mods, cmp), a, b, c)
+func (a F16) SetBoolF16(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.f16", withMod(withMod(mods, cmp), op), a, b, c)
 }
 
-// SetOrF16 is set.cmp.or{.ftz}.f16.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 4.2.
-func (a F16) SetOrF16(cmp Mod, b F16, c Pred, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetXorF16 is set.cmp.xor{.ftz}.f16.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 4.2.
-func (a F16) SetXorF16(cmp Mod, b F16, c Pred, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetAndU16 is set.cmp.and{.ftz}.u16.f16 d, a, b, c:
+// SetBoolU16 is set.cmp.bool{.ftz}.u16.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
-func (a F16) SetAndU16(cmp Mod, b F16, c Pred, mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "set.and.u16.f16", withMod(mods, cmp), a, b, c)
+func (a F16) SetBoolU16(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) U16 {
+	return emit1[U16](kernelOf(a), "set.u16.f16", withMod(withMod(mods, cmp), op), a, b, c)
 }
 
-// SetAndS16 is set.cmp.and{.ftz}.s16.f16 d, a, b, c:
+// SetBoolS16 is set.cmp.bool{.ftz}.s16.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
-func (a F16) SetAndS16(cmp Mod, b F16, c Pred, mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "set.and.s16.f16", withMod(mods, cmp), a, b, c)
+func (a F16) SetBoolS16(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) S16 {
+	return emit1[S16](kernelOf(a), "set.s16.f16", withMod(withMod(mods, cmp), op), a, b, c)
 }
 
-// SetAndU32 is set.cmp.and{.ftz}.u32.f16 d, a, b, c:
+// SetBoolU32 is set.cmp.bool{.ftz}.u32.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
-func (a F16) SetAndU32(cmp Mod, b F16, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.f16", withMod(mods, cmp), a, b, c)
+func (a F16) SetBoolU32(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.f16", withMod(withMod(mods, cmp), op), a, b, c)
 }
 
-// SetAndS32 is set.cmp.and{.ftz}.s32.f16 d, a, b, c:
+// SetBoolS32 is set.cmp.bool{.ftz}.s32.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
-func (a F16) SetAndS32(cmp Mod, b F16, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.f16", withMod(mods, cmp), a, b, c)
+func (a F16) SetBoolS32(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.f16", withMod(withMod(mods, cmp), op), a, b, c)
 }
 
-// SetOrU16 is set.cmp.or{.ftz}.u16.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16) SetOrU16(cmp Mod, b F16, c Pred, mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "set.or.u16.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetOrS16 is set.cmp.or{.ftz}.s16.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16) SetOrS16(cmp Mod, b F16, c Pred, mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "set.or.s16.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetOrU32 is set.cmp.or{.ftz}.u32.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16) SetOrU32(cmp Mod, b F16, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetOrS32 is set.cmp.or{.ftz}.s32.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16) SetOrS32(cmp Mod, b F16, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetXorU16 is set.cmp.xor{.ftz}.u16.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16) SetXorU16(cmp Mod, b F16, c Pred, mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "set.xor.u16.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetXorS16 is set.cmp.xor{.ftz}.s16.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16) SetXorS16(cmp Mod, b F16, c Pred, mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "set.xor.s16.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetXorU32 is set.cmp.xor{.ftz}.u32.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16) SetXorU32(cmp Mod, b F16, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetXorS32 is set.cmp.xor{.ftz}.s32.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16) SetXorS32(cmp Mod, b F16, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.f16", withMod(mods, cmp), a, b, c)
-}
-
-// SetAndBF16 is set.cmp.and.bf16.f16 d, a, b, c:
+// SetBoolBF16 is set.cmp.bool.bf16.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a F16) SetAndBF16(cmp Mod, b F16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.f16", withMod(nil, cmp), a, b, c)
-}
-
-// SetOrBF16 is set.cmp.or.bf16.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a F16) SetOrBF16(cmp Mod, b F16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.f16", withMod(nil, cmp), a, b, c)
-}
-
-// SetXorBF16 is set.cmp.xor.bf16.f16 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a F16) SetXorBF16(cmp Mod, b F16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.f16", withMod(nil, cmp), a, b, c)
+func (a F16) SetBoolBF16(cmp Mod, op Mod, b F16, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.f16", withMod(withMod(nil, cmp), op), a, b, c)
 }
 
 // Selp is selp.b16 d, a, b, c:

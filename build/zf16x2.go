@@ -106,25 +106,11 @@ func (a F16x2) SetpNan(b F16x2, mods ...Mod) (Pred, Pred) {
 	return emitPair[Pred, Pred](kernelOf(a), "setp.nan.f16x2", mods, a, b)
 }
 
-// SetpAnd is setp.cmp.and{.ftz}.f16x2 p|q, a, b, c:
+// SetpBool is setp.cmp.bool{.ftz}.f16x2 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 // Needs sm_53 and PTX 4.2.
-func (a F16x2) SetpAnd(cmp Mod, b F16x2, c Pred, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.f16x2", withMod(mods, cmp), a, b, c)
-}
-
-// SetpOr is setp.cmp.or{.ftz}.f16x2 p|q, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-// Needs sm_53 and PTX 4.2.
-func (a F16x2) SetpOr(cmp Mod, b F16x2, c Pred, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.f16x2", withMod(mods, cmp), a, b, c)
-}
-
-// SetpXor is setp.cmp.xor{.ftz}.f16x2 p|q, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-// Needs sm_53 and PTX 4.2.
-func (a F16x2) SetpXor(cmp Mod, b F16x2, c Pred, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.f16x2", withMod(mods, cmp), a, b, c)
+func (a F16x2) SetpBool(cmp Mod, op Mod, b F16x2, c Pred, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.f16x2", withMod(withMod(mods, cmp), op), a, b, c)
 }
 
 // SetF16x2 is set.cmp{.ftz}.f16x2.f16x2 d, a, b:
@@ -148,67 +134,25 @@ func (a F16x2) SetS32(cmp Mod, b F16x2, mods ...Mod) S32 {
 	return emit1[S32](kernelOf(a), "set.s32.f16x2", withMod(mods, cmp), a, b)
 }
 
-// SetAndF16x2 is set.cmp.and{.ftz}.f16x2.f16x2 d, a, b, c:
+// SetBoolF16x2 is set.cmp.bool{.ftz}.f16x2.f16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a F16x2) SetAndF16x2(cmp Mod, b F16x2, c Pred, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "set.and.f16x2.f16x2", withMod(mods, cmp), a, b, c)
+func (a F16x2) SetBoolF16x2(cmp Mod, op Mod, b F16x2, c Pred, mods ...Mod) F16x2 {
+	return emit1[F16x2](kernelOf(a), "set.f16x2.f16x2", withMod(withMod(mods, cmp), op), a, b, c)
 }
 
-// SetOrF16x2 is set.cmp.or{.ftz}.f16x2.f16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 4.2.
-func (a F16x2) SetOrF16x2(cmp Mod, b F16x2, c Pred, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "set.or.f16x2.f16x2", withMod(mods, cmp), a, b, c)
-}
-
-// SetXorF16x2 is set.cmp.xor{.ftz}.f16x2.f16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 4.2.
-func (a F16x2) SetXorF16x2(cmp Mod, b F16x2, c Pred, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "set.xor.f16x2.f16x2", withMod(mods, cmp), a, b, c)
-}
-
-// SetAndU32 is set.cmp.and{.ftz}.u32.f16x2 d, a, b, c:
+// SetBoolU32 is set.cmp.bool{.ftz}.u32.f16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
-func (a F16x2) SetAndU32(cmp Mod, b F16x2, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.f16x2", withMod(mods, cmp), a, b, c)
+func (a F16x2) SetBoolU32(cmp Mod, op Mod, b F16x2, c Pred, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.f16x2", withMod(withMod(mods, cmp), op), a, b, c)
 }
 
-// SetAndS32 is set.cmp.and{.ftz}.s32.f16x2 d, a, b, c:
+// SetBoolS32 is set.cmp.bool{.ftz}.s32.f16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
-func (a F16x2) SetAndS32(cmp Mod, b F16x2, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.f16x2", withMod(mods, cmp), a, b, c)
-}
-
-// SetOrU32 is set.cmp.or{.ftz}.u32.f16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16x2) SetOrU32(cmp Mod, b F16x2, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.f16x2", withMod(mods, cmp), a, b, c)
-}
-
-// SetOrS32 is set.cmp.or{.ftz}.s32.f16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16x2) SetOrS32(cmp Mod, b F16x2, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.f16x2", withMod(mods, cmp), a, b, c)
-}
-
-// SetXorU32 is set.cmp.xor{.ftz}.u32.f16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16x2) SetXorU32(cmp Mod, b F16x2, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.f16x2", withMod(mods, cmp), a, b, c)
-}
-
-// SetXorS32 is set.cmp.xor{.ftz}.s32.f16x2 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 6.5.
-func (a F16x2) SetXorS32(cmp Mod, b F16x2, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.f16x2", withMod(mods, cmp), a, b, c)
+func (a F16x2) SetBoolS32(cmp Mod, op Mod, b F16x2, c Pred, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.f16x2", withMod(withMod(mods, cmp), op), a, b, c)
 }
 
 // Selp is selp.b32 d, a, b, c:

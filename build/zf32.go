@@ -98,40 +98,16 @@ func (a F32) SetpNan(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.nan.f32", mods, a, in(ptx.F32, b))
 }
 
-// SetpAnd is setp.cmp.and{.ftz}.f32 p, a, b, c:
+// SetpBool is setp.cmp.bool{.ftz}.f32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpAnd(cmp Mod, b Float, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
+func (a F32) SetpBool(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.f32", withMod(withMod(mods, cmp), op), a, in(ptx.F32, b), c)
 }
 
-// SetpAndPair is setp.cmp.and{.ftz}.f32 p|q, a, b, c:
+// SetpBoolPair is setp.cmp.bool{.ftz}.f32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpAndPair(cmp Mod, b Float, c Pred, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetpOr is setp.cmp.or{.ftz}.f32 p, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpOr(cmp Mod, b Float, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetpOrPair is setp.cmp.or{.ftz}.f32 p|q, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpOrPair(cmp Mod, b Float, c Pred, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetpXor is setp.cmp.xor{.ftz}.f32 p, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpXor(cmp Mod, b Float, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetpXorPair is setp.cmp.xor{.ftz}.f32 p|q, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpXorPair(cmp Mod, b Float, c Pred, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
+func (a F32) SetpBoolPair(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.f32", withMod(withMod(mods, cmp), op), a, in(ptx.F32, b), c)
 }
 
 // SetU32 is set.cmp{.ftz}.u32.f32 d, a, b:
@@ -152,58 +128,22 @@ func (a F32) SetF32(cmp Mod, b Float, mods ...Mod) F32 {
 	return emit1[F32](kernelOf(a), "set.f32.f32", withMod(mods, cmp), a, in(ptx.F32, b))
 }
 
-// SetAndU32 is set.cmp.and{.ftz}.u32.f32 d, a, b, c:
+// SetBoolU32 is set.cmp.bool{.ftz}.u32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetAndU32(cmp Mod, b Float, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
+func (a F32) SetBoolU32(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.f32", withMod(withMod(mods, cmp), op), a, in(ptx.F32, b), c)
 }
 
-// SetAndS32 is set.cmp.and{.ftz}.s32.f32 d, a, b, c:
+// SetBoolS32 is set.cmp.bool{.ftz}.s32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetAndS32(cmp Mod, b Float, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
+func (a F32) SetBoolS32(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.f32", withMod(withMod(mods, cmp), op), a, in(ptx.F32, b), c)
 }
 
-// SetAndF32 is set.cmp.and{.ftz}.f32.f32 d, a, b, c:
+// SetBoolF32 is set.cmp.bool{.ftz}.f32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetAndF32(cmp Mod, b Float, c Pred, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetOrU32 is set.cmp.or{.ftz}.u32.f32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetOrU32(cmp Mod, b Float, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetOrS32 is set.cmp.or{.ftz}.s32.f32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetOrS32(cmp Mod, b Float, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetOrF32 is set.cmp.or{.ftz}.f32.f32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetOrF32(cmp Mod, b Float, c Pred, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetXorU32 is set.cmp.xor{.ftz}.u32.f32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetXorU32(cmp Mod, b Float, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetXorS32 is set.cmp.xor{.ftz}.s32.f32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetXorS32(cmp Mod, b Float, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetXorF32 is set.cmp.xor{.ftz}.f32.f32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetXorF32(cmp Mod, b Float, c Pred, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
+func (a F32) SetBoolF32(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.f32", withMod(withMod(mods, cmp), op), a, in(ptx.F32, b), c)
 }
 
 // SetF16 is set.cmp{.ftz}.f16.f32 d, a, b:
@@ -220,46 +160,18 @@ func (a F32) SetBF16(cmp Mod, b Float) BF16 {
 	return emit1[BF16](kernelOf(a), "set.bf16.f32", withMod(nil, cmp), a, in(ptx.F32, b))
 }
 
-// SetAndF16 is set.cmp.and{.ftz}.f16.f32 d, a, b, c:
+// SetBoolF16 is set.cmp.bool{.ftz}.f16.f32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a F32) SetAndF16(cmp Mod, b Float, c Pred, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
+func (a F32) SetBoolF16(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.f32", withMod(withMod(mods, cmp), op), a, in(ptx.F32, b), c)
 }
 
-// SetOrF16 is set.cmp.or{.ftz}.f16.f32 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 4.2.
-func (a F32) SetOrF16(cmp Mod, b Float, c Pred, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetXorF16 is set.cmp.xor{.ftz}.f16.f32 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 4.2.
-func (a F32) SetXorF16(cmp Mod, b Float, c Pred, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetAndBF16 is set.cmp.and.bf16.f32 d, a, b, c:
+// SetBoolBF16 is set.cmp.bool.bf16.f32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a F32) SetAndBF16(cmp Mod, b Float, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.f32", withMod(nil, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetOrBF16 is set.cmp.or.bf16.f32 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a F32) SetOrBF16(cmp Mod, b Float, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.f32", withMod(nil, cmp), a, in(ptx.F32, b), c)
-}
-
-// SetXorBF16 is set.cmp.xor.bf16.f32 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a F32) SetXorBF16(cmp Mod, b Float, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.f32", withMod(nil, cmp), a, in(ptx.F32, b), c)
+func (a F32) SetBoolBF16(cmp Mod, op Mod, b Float, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.f32", withMod(withMod(nil, cmp), op), a, in(ptx.F32, b), c)
 }
 
 // Selp is selp.f32 d, a, b, c:

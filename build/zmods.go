@@ -49,6 +49,9 @@ var Acquire = Mod{name: "acquire"}
 // Aligned is the modifier .aligned.
 var Aligned = Mod{name: "aligned"}
 
+// And is the modifier .and.
+var And = Mod{name: "and"}
+
 // B4e is the modifier .b4e.
 var B4e = Mod{name: "b4e"}
 
@@ -160,6 +163,9 @@ var Noinc = Mod{name: "noinc"}
 // Num is the modifier .num.
 var Num = Mod{name: "num"}
 
+// Or is the modifier .or.
+var Or = Mod{name: "or"}
+
 // Rc16 is the modifier .rc16.
 var Rc16 = Mod{name: "rc16"}
 
@@ -225,3 +231,6 @@ var Weak = Mod{name: "weak"}
 
 // Wt is the modifier .wt.
 var Wt = Mod{name: "wt"}
+
+// Xor is the modifier .xor.
+var Xor = Mod{name: "xor"}

@@ -469,40 +469,16 @@ func (a U32) SetpHs(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.hs.u32", nil, a, in(ptx.U32, b))
 }
 
-// SetpAnd is setp.cmp.and.u32 p, a, b, c:
+// SetpBool is setp.cmp.bool.u32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpAnd(cmp Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
+func (a U32) SetpBool(cmp Mod, op Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
 }
 
-// SetpAndPair is setp.cmp.and.u32 p|q, a, b, c:
+// SetpBoolPair is setp.cmp.bool.u32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpAndPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetpOr is setp.cmp.or.u32 p, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpOr(cmp Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetpOrPair is setp.cmp.or.u32 p|q, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpOrPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetpXor is setp.cmp.xor.u32 p, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpXor(cmp Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetpXorPair is setp.cmp.xor.u32 p|q, a, b, c:
-// p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpXorPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
+func (a U32) SetpBoolPair(cmp Mod, op Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
 }
 
 // SetU32 is set.cmp.u32.u32 d, a, b:
@@ -523,58 +499,22 @@ func (a U32) SetF32(cmp Mod, b Int) F32 {
 	return emit1[F32](kernelOf(a), "set.f32.u32", withMod(nil, cmp), a, in(ptx.U32, b))
 }
 
-// SetAndU32 is set.cmp.and.u32.u32 d, a, b, c:
+// SetBoolU32 is set.cmp.bool.u32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetAndU32(cmp Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
+func (a U32) SetBoolU32(cmp Mod, op Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
 }
 
-// SetAndS32 is set.cmp.and.s32.u32 d, a, b, c:
+// SetBoolS32 is set.cmp.bool.s32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetAndS32(cmp Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
+func (a U32) SetBoolS32(cmp Mod, op Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
 }
 
-// SetAndF32 is set.cmp.and.f32.u32 d, a, b, c:
+// SetBoolF32 is set.cmp.bool.f32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetAndF32(cmp Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetOrU32 is set.cmp.or.u32.u32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetOrU32(cmp Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetOrS32 is set.cmp.or.s32.u32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetOrS32(cmp Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetOrF32 is set.cmp.or.f32.u32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetOrF32(cmp Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetXorU32 is set.cmp.xor.u32.u32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetXorU32(cmp Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetXorS32 is set.cmp.xor.s32.u32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetXorS32(cmp Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetXorF32 is set.cmp.xor.f32.u32 d, a, b, c:
-// d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetXorF32(cmp Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
+func (a U32) SetBoolF32(cmp Mod, op Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
 }
 
 // SetF16 is set.cmp.f16.u32 d, a, b:
@@ -591,46 +531,18 @@ func (a U32) SetBF16(cmp Mod, b Int) BF16 {
 	return emit1[BF16](kernelOf(a), "set.bf16.u32", withMod(nil, cmp), a, in(ptx.U32, b))
 }
 
-// SetAndF16 is set.cmp.and.f16.u32 d, a, b, c:
+// SetBoolF16 is set.cmp.bool.f16.u32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U32) SetAndF16(cmp Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
+func (a U32) SetBoolF16(cmp Mod, op Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
 }
 
-// SetOrF16 is set.cmp.or.f16.u32 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 4.2.
-func (a U32) SetOrF16(cmp Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetXorF16 is set.cmp.xor.f16.u32 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_53 and PTX 4.2.
-func (a U32) SetXorF16(cmp Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetAndBF16 is set.cmp.and.bf16.u32 d, a, b, c:
+// SetBoolBF16 is set.cmp.bool.bf16.u32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U32) SetAndBF16(cmp Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetOrBF16 is set.cmp.or.bf16.u32 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a U32) SetOrBF16(cmp Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
-}
-
-// SetXorBF16 is set.cmp.xor.bf16.u32 d, a, b, c:
-// d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
-// Needs sm_90 and PTX 7.8.
-func (a U32) SetXorBF16(cmp Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
+func (a U32) SetBoolBF16(cmp Mod, op Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
 }
 
 // Selp is selp.u32 d, a, b, c:

@@ -76,7 +76,11 @@ func (c *constructor) words(d detail) string {
 	f := c.form
 	var b strings.Builder
 	b.WriteString(camel(f.Op))
-	for i := range f.Slots {
+	for i, s := range f.Slots {
+		if s.Name == "bool" && c.isArg(i) {
+			b.WriteString("Bool") // tells SetpBool, which combines two conditions, from Setp
+			continue
+		}
 		if mod := c.match.At(i); mod != "" && !c.decided(i) && !c.silent(i, d) {
 			b.WriteString(camel(mod))
 		}

@@ -198,7 +198,13 @@ func derived(f *isa.Form, slot int) bool {
 // isArg reports whether the modifier is an argument of the constructor instead of a part of
 // its name. Comparisons with further choices would otherwise make thousands of names.
 func isArg(f *isa.Form, slot int) bool {
-	return f.Slots[slot].Name == "cmp" && (f.Op == "set" || slices.ContainsFunc(f.Slots, func(s isa.Slot) bool { return s.Name == "bool" }))
+	switch f.Slots[slot].Name {
+	case "bool":
+		return f.Op == "set" || f.Op == "setp"
+	case "cmp":
+		return f.Op == "set" || slices.ContainsFunc(f.Slots, func(s isa.Slot) bool { return s.Name == "bool" })
+	}
+	return false
 }
 
 // isArg is isArg of the form, and also the comparison where the method returns both halves

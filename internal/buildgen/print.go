@@ -46,8 +46,12 @@ func (c *constructor) write(w *bytes.Buffer) {
 	}
 	for i, s := range c.form.Slots {
 		if c.isArg(i) {
-			params = append(params, s.Name+" Mod")
-			mods = fmt.Sprintf("withMod(%s, %s)", mods, s.Name)
+			name := s.Name
+			if name == "bool" {
+				name = "op" // bool is a type of Go
+			}
+			params = append(params, name+" Mod")
+			mods = fmt.Sprintf("withMod(%s, %s)", mods, name)
 		}
 	}
 	for i := range c.form.Params {
