@@ -149,6 +149,7 @@ func (m *measurement) watch(ctx context.Context, x *reach, s problem.Shape) (end
 // the number of instructions of warps. A launch that fails is a defect, and has no outputs.
 func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64) ([]finding.Finding, *outputs, float64, error) {
 	checker, suspect := check.New(), newSuspectWatch(m.s)
+	checker.Ignore(m.ignore...)
 	observers := []observe.Observer{checker, suspect}
 	if m.cover != nil {
 		observers = append(observers, m.cover)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -40,7 +39,10 @@ type jury struct {
 	cases  []juryCase
 	raced  []problem.Shape // long shapes for the checkers
 	limits []uint64        // of raced
-	mu     sync.Mutex      // guards limits
+	held   []juryCase      // see CompareHeld
+	mu     sync.Mutex      // guards what follows and limits
+	// unordered has the findings of the original if some lines order nothing: see WhyRedundant.
+	unordered map[string][]racePair
 }
 
 // juryCase is a case with the output of the original.
@@ -63,7 +65,7 @@ type juryCase struct {
 func newJury(s *Subject) *jury {
 	of := structureOf(s.Kernel)
 	tq, tk, ring := of.tileQ, of.tileKV, of.ring
-	j := &jury{}
+	j := &jury{unordered: map[string][]racePair{}}
 	dim := dimension(s)
 	seed := uint64(1000)
 	add := func(shape problem.Shape, distributions ...string) {
@@ -97,25 +99,34 @@ func newJury(s *Subject) *jury {
 	} {
 		add(p, "normal")
 	}
-	for _, p := range []problem.Shape{
-		{B: 1, Hq: 1, Hkv: 1, Sq: tq + 1, Skv: 4*ring + 5}, length(1, 1, 2*ring+tk+5), length(2, 4, tk+1), length(1, 1, 1),
+	for _, options := range [][]problem.Shape{
+		{{B: 1, Hq: 1, Hkv: 1, Sq: tq + 1, Skv: 4*ring + 5}, length(1, 1, 2*ring+tk+5)}, {length(2, 4, tk+1)}, {length(1, 1, 1)},
 	} {
-		if p.D = dim; s.ServesShape(p) == nil && (!s.Problem.Causal || p.Sq <= p.Skv) {
+		if p, ok := firstServed(s, dim, options); ok {
 			j.raced = append(j.raced, p)
 		}
+	}
+	for _, p := range heldShapes(s, of, dim) {
+		j.held = append(j.held, juryCase{Case: Case{Shape: p, Seed: 1, Distribution: "normal"}})
 	}
 	j.limits = make([]uint64, len(j.raced))
 	return j
 }
 
-// jurySchedules returns the orders of warps in which the checkers watch long shapes. A missing
-// wait may need one certain order to be seen; other mistakes seldom depend on the order.
-func jurySchedules(syncChanged bool) []uint64 {
-	if syncChanged {
-		return append(slices.Clone(schedules), 2, 3)
+// firstServed returns the first shape that a kernel supports and in which every row sees a key.
+func firstServed(s *Subject, dim int, options []problem.Shape) (problem.Shape, bool) {
+	for _, p := range options {
+		if p.D = dim; s.ServesShape(p) == nil && (!s.Problem.Causal || p.Sq <= p.Skv) {
+			return p, true
+		}
 	}
-	return []uint64{0, 1, emu.Producers, emu.Consumers}
+	return problem.Shape{}, false
 }
+
+// jurySchedules are the orders of warps in which the checkers watch long shapes. The checkers find
+// accesses that nothing orders in whatever order the warps run, so a few orders are enough; if the
+// synchronisation has changed, CompareHeld adds more.
+var jurySchedules = []uint64{1, emu.Producers, emu.Consumers}
 
 // CompareBits compares the outputs of a variant with the outputs of the original.
 func (t *Trials) CompareBits(ctx context.Context, s *Subject) (c Comparison, err error) {
@@ -127,7 +138,7 @@ func (t *Trials) CompareBits(ctx context.Context, s *Subject) (c Comparison, err
 			return all, err
 		}
 		at := fmt.Sprintf("%v, %s, seed %d", c.Shape, c.Distribution, c.Seed)
-		out, failed, err := t.output(ctx, s, c.in, 4*c.limit)
+		out, failed, err := t.output(ctx, s, c.in, limited(4*c.limit))
 		switch {
 		case err != nil:
 			return all, err
@@ -158,7 +169,7 @@ func (c *juryCase) prepare(ctx context.Context, t *Trials) error {
 		}
 		for c.limit = smallLimit; ; c.limit *= 2 {
 			var failed error
-			c.right, failed, c.err = t.output(ctx, t.original, c.in, c.limit)
+			c.right, failed, c.err = t.output(ctx, t.original, c.in, limited(c.limit))
 			if c.err != nil || failed == nil {
 				return
 			}
@@ -171,9 +182,12 @@ func (c *juryCase) prepare(ctx context.Context, t *Trials) error {
 	return c.err
 }
 
+// limited returns the options of an emulator that ends a warp after a number of instructions.
+func limited(n uint64) emu.Options { return emu.Options{MaxInstructions: n, Output: io.Discard} }
+
 // output runs a kernel once. failed is the error of the launch.
-func (t *Trials) output(ctx context.Context, s *Subject, in *inputs, limit uint64) (out outputs, failed, err error) {
-	dev, err := emulator(s.Target, emu.Options{MaxInstructions: limit, Output: io.Discard})
+func (t *Trials) output(ctx context.Context, s *Subject, in *inputs, o emu.Options) (out outputs, failed, err error) {
+	dev, err := emulator(s.Target, o)
 	if err != nil {
 		return out, nil, err
 	}
@@ -300,11 +314,10 @@ func (c *juryCase) errors(s *Subject, out outputs) (*rowErrors, error) {
 	return e, nil
 }
 
-// CompareRaces runs long shapes under the checkers, in more schedules if the variant changes the
-// synchronisation. Only the long shapes reuse every stage of a ring several times.
-func (t *Trials) CompareRaces(ctx context.Context, s *Subject, syncChanged bool) (c Comparison, err error) {
+// CompareRaces runs long shapes under the checkers. Only the long shapes reuse every stage of a ring
+// several times.
+func (t *Trials) CompareRaces(ctx context.Context, s *Subject) (c Comparison, err error) {
 	defer device.CatchBug(&err)
-	schedules := jurySchedules(syncChanged)
 	all := Comparison{Likeness: SameBits}
 	for i, shape := range t.jury.raced {
 		limit, err := t.raceLimit(ctx, i)
@@ -315,7 +328,7 @@ func (t *Trials) CompareRaces(ctx context.Context, s *Subject, syncChanged bool)
 		if err != nil {
 			return Comparison{}, err
 		}
-		if err := m.watchUntilRed(ctx, watchedCase(shape, "normal"), schedules); err != nil {
+		if err := m.watchUntilRed(ctx, watchedCase(shape, "normal"), jurySchedules); err != nil {
 			return Comparison{}, err
 		}
 		at := fmt.Sprintf("%v under the checkers", shape)
@@ -339,7 +352,7 @@ func (t *Trials) raceLimit(ctx context.Context, i int) (uint64, error) {
 	t.jury.mu.Lock()
 	defer t.jury.mu.Unlock()
 	if t.jury.limits[i] == 0 {
-		step := trialStep{kind: watchStep, inputs: watchedCase(t.jury.raced[i], "normal"), schedules: jurySchedules(true)}
+		step := trialStep{kind: watchStep, inputs: watchedCase(t.jury.raced[i], "normal"), schedules: jurySchedules}
 		if err := t.findLimit(ctx, &step); err != nil {
 			return 0, err
 		}

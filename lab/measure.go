@@ -70,8 +70,10 @@ type measurement struct {
 	// limit is the number of instructions that a warp may execute under the checkers; 0 is
 	// mostWatched.
 	limit uint64
-	brief bool  // do not look for the causes of errors
-	ended error // why the last launch failed, or nil
+	// ignore are lines whose barriers, waits and fences order nothing for the checkers.
+	ignore []int
+	brief  bool  // do not look for the causes of errors
+	ended  error // why the last launch failed, or nil
 }
 
 func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, error) {

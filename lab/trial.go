@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
@@ -175,7 +174,7 @@ func (t *Trials) try(ctx context.Context, s *Subject, step *trialStep) (killed *
 
 // measurement returns a measurement of a variant that judges only what a trial measures.
 func (t *Trials) measurement(s *Subject, limit uint64) (*measurement, error) {
-	dev, err := emulator(s.Target, emu.Options{MaxInstructions: limit, Output: io.Discard})
+	dev, err := emulator(s.Target, limited(limit))
 	if err != nil {
 		return nil, err
 	}

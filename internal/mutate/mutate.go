@@ -115,6 +115,36 @@ func (p *Program) ofFunc(f *ptx.Func) (all []*Mutant) {
 	return all
 }
 
+// SyncOps returns the instructions that order accesses to memory: barriers, waits, fences, arrivals
+// and exchanges of a warp.
+func (p *Program) SyncOps() (list []*ptx.Inst) {
+	for _, f := range p.module.Funcs() {
+		for i, s := range f.Body {
+			in, ok := s.(*ptx.Inst)
+			if !ok {
+				continue
+			}
+			b, err := isa.BindInst(in)
+			if err != nil {
+				continue
+			}
+			at := &site{Bound: b, body: f.Body, stmt: i}
+			if at.removed() != nil && !prepares(in) || slices.Contains(exchanges, in.Op.Name) {
+				list = append(list, in)
+			}
+		}
+	}
+	return list
+}
+
+// prepares reports whether an instruction is part of the synchronisation and orders nothing itself.
+func prepares(in *ptx.Inst) bool {
+	return in.Op.Name == "bra" || in.Op.Name == "mbarrier" && (in.Op.Has("init") || in.Op.Has("inval"))
+}
+
+// exchanges are instructions of a warp that wait for all lanes of a mask.
+var exchanges = []string{"elect", "match", "redux", "shfl", "vote"}
+
 // legal reports whether the instruction table has the instruction for the program's target.
 func (p *Program) legal(in *ptx.Inst) bool {
 	m, err := isa.Resolve(in)
@@ -152,6 +182,22 @@ func (p *Program) mutated(list ...*Mutant) *ptx.Module {
 // Text returns the text of a mutant, or of a program with the changes of several mutants. They
 // must change different instructions.
 func (p *Program) Text(list ...*Mutant) string { return p.mutated(list...).String() }
+
+// LineOf returns the line of the program that has the change of a mutant of another program: p must
+// be the text of that mutant. If the mutant removes an instruction, it is the line of the next one.
+func (p *Program) LineOf(m *Mutant) int {
+	for _, f := range p.module.Funcs() {
+		if f.Sym.Name != m.fn.Sym.Name {
+			continue
+		}
+		for _, s := range f.Body[min(m.stmt, len(f.Body)):] {
+			if in, ok := s.(*ptx.Inst); ok {
+				return int(in.Pos.Line)
+			}
+		}
+	}
+	return 0
+}
 
 // SameInst reports whether two mutants change the same instruction.
 func (m *Mutant) SameInst(o *Mutant) bool { return m.fn == o.fn && m.stmt == o.stmt }

@@ -58,7 +58,7 @@ func (r *run) judgeSync(ctx context.Context, c *candidate, v *lab.Subject) (*lab
 			return killed, err
 		}
 	}
-	races, err := r.trials.CompareRaces(ctx, v, true)
+	races, err := r.trials.CompareRaces(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -67,20 +67,34 @@ func (r *run) judgeSync(ctx context.Context, c *candidate, v *lab.Subject) (*lab
 			return nil, err
 		}
 	}
+	if c.same.Likeness == lab.SameBits {
+		if c.same, err = r.compareHeld(ctx, c, v); err != nil {
+			return nil, err
+		}
+	}
 	if c.same.Likeness != lab.SameBits {
 		return r.trials.Kill(ctx, v, lab.MoreCases)
 	}
-	c.same.Why, c.same.At = races.Why, races.At
-	if races.Why == "" {
-		c.same.Why = redundant
+	if c.same.Why, c.same.At = races.Why, races.At; races.Why == "" {
+		c.same.Why, err = r.trials.WhyRedundant(ctx, c.mutant.Line, r.sync)
 	}
-	return nil, nil
+	return nil, err
 }
 
-// redundant is why a mutant of the synchronisation is equivalent. The checkers compare every
-// access with all earlier accesses of the same bytes, so a kernel in which all conflicting
-// accesses are ordered has one result only.
-const redundant = "redundant: other synchronisation orders all conflicting accesses, in every schedule that was tried"
+// compareHeld runs a mutant of the synchronisation with warps that wait at each operation that is
+// left, and where an operation is missing.
+func (r *run) compareHeld(ctx context.Context, c *candidate, v *lab.Subject) (lab.Comparison, error) {
+	p, err := mutate.Parse(v.Name, v.PTX)
+	if err != nil {
+		return lab.Comparison{}, err
+	}
+	lines := []int{p.LineOf(c.mutant)}
+	for _, in := range p.SyncOps() {
+		lines = append(lines, int(in.Pos.Line))
+	}
+	slices.Sort(lines)
+	return r.trials.CompareHeld(ctx, v, slices.Compact(lines))
+}
 
 // decide sets the fate of a mutant by what a function finds.
 func (r *run) decide(ctx context.Context, c *candidate, find func() (*lab.Killed, error)) error {
@@ -157,7 +171,7 @@ func (r *run) group(ctx context.Context, g []candidate) error {
 		if killed != nil || err != nil {
 			return killed, err
 		}
-		races, err := r.trials.CompareRaces(ctx, v, false)
+		races, err := r.trials.CompareRaces(ctx, v)
 		if races.Likeness == lab.Wrong || races.Why != "" && one.same.Why == "" {
 			one.same.Why, one.same.At = races.Why, races.At
 		}

@@ -54,6 +54,9 @@ func Run(ctx context.Context, s *lab.Subject, o Options) (*record.Score, error) 
 	all := p.Mutants()
 	r := &run{Options: o, program: p, trials: trials, total: min(len(all), o.Count)}
 	r.score = record.Score{Schema: record.Schema, Kernel: s.Describe(), Build: o.Build, Plan: o.PlanName, Seed: o.Seed, Possible: len(all)}
+	for _, in := range p.SyncOps() {
+		r.sync = append(r.sync, lab.SyncOp{Line: int(in.Pos.Line), Text: in.String()})
+	}
 	for _, m := range all {
 		if m.Sync() {
 			r.score.Sync++
@@ -72,6 +75,7 @@ type run struct {
 	program *mutate.Program
 	trials  *lab.Trials
 	total   int
+	sync    []lab.SyncOp // of the program
 
 	mu      sync.Mutex // guards what follows
 	score   record.Score

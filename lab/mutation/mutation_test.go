@@ -163,6 +163,32 @@ func TestScore(t *testing.T) {
 	}
 }
 
+// TestRedundant wants the reason of a mutant without a barrier to name the operation that orders the
+// same accesses: another barrier, or the barrier after it.
+func TestRedundant(t *testing.T) {
+	s := tiny(t)
+	k := *s.Kernel
+	k.PTX = strings.Replace(k.PTX, "\tbar.sync 0;\n", "\tbar.sync 0;\n\tbar.sync 1;\n", 1)
+	s.Kernel = &k
+	score, err := Run(t.Context(), s, Options{Plan: thin(), Seed: 1, Jobs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := map[int]string{}
+	for _, m := range score.Survivors {
+		why[m.Line] = m.Why
+	}
+	for line, want := range map[int]string{
+		37: "redundant: no access needs it, without any one of the 2 nearest other operations either",
+		41: "redundant: bar.sync 1; at line 42 orders the same accesses (line 40 before line 56)",
+		42: "redundant: bar.sync 0; at line 41 orders the same accesses (line 40 before line 56)",
+	} {
+		if why[line] != want {
+			t.Errorf("line %d: %q, want %q", line, why[line], want)
+		}
+	}
+}
+
 // TestInterrupted wants the mutants that were judged before the end.
 func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())

@@ -38,7 +38,8 @@ type cluster struct {
 	closed    bool // close has counted it and written its output
 	idleLimit int  // rounds without progress after which the cluster is in a deadlock
 	Async     asyncQueue
-	limit     uint64 // instructions that a warp may execute
+	limit     uint64  // instructions that a warp may execute
+	held      []*Warp // warps that wait at the held instruction, in the order of their arrival
 	// heldRounds counts the rounds since a held warp continued.
 	heldRounds int
 	voids      int // faulty accesses after which the cluster continued

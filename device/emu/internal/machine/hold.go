@@ -23,7 +23,10 @@ func (l *launch) hold() {
 func (w *Warp) heldAt(o *Op, m uint32) outcome {
 	s := &w.splits[w.cur]
 	if !w.mayPass {
-		s.wait, w.held = true, true
+		if s.wait = true; !w.held {
+			w.held = true
+			w.b.Cluster.held = append(w.b.Cluster.held, w)
+		}
 		return ranOut
 	}
 	w.mayPass = false
@@ -47,18 +50,16 @@ func (w *Warp) heldAt(o *Op, m uint32) outcome {
 	return ranOut
 }
 
-// passHeld lets one warp continue that waits at the held instruction. It reports whether there is
-// one.
+// passHeld lets one warp continue that waits at the held instruction, the one that has waited for
+// longest. It reports whether there is one.
 func (c *cluster) passHeld() bool {
 	c.heldRounds = 0
-	for _, b := range c.Blocks {
-		for _, w := range b.Warps {
-			if w.held {
-				w.held, w.mayPass = false, true
-				w.wake()
-				return true
-			}
-		}
+	if len(c.held) == 0 {
+		return false
 	}
-	return false
+	w := c.held[0]
+	c.held = c.held[1:]
+	w.held, w.mayPass = false, true
+	w.wake()
+	return true
 }
