@@ -69,19 +69,19 @@ type badHead struct {
 func (in *inputs) badHead(a *Subject) badHead {
 	s, other := in.shape, *in
 	other.data = maps.Clone(in.data)
-	b := badHead{&other, slices.Index(in.places.keys, slices.Max(in.places.keys)), s.Hkv - 1}
+	b := badHead{&other, slices.Index(in.places.Keys, slices.Max(in.places.Keys)), s.Hkv - 1}
 	for _, t := range []struct {
 		name  string
-		rows  rowPlaces
+		rows  ref.RowPlaces
 		heads int
-	}{{"q", in.places.q, s.Hq}, {"k", in.places.kv, s.Hkv}, {"v", in.places.kv, s.Hkv}} {
+	}{{"q", in.places.Q, s.Hq}, {"k", in.places.KV, s.Hkv}, {"v", in.places.KV, s.Hkv}} {
 		n := s.D * a.Problem.Format.Bytes()
-		data := slices.Clone(t.rows.gather(in.compact(t.name, in.data[t.name]), n))
+		data := slices.Clone(t.rows.Gather(in.compact(t.name, in.data[t.name]), n))
 		rows := len(data) / n / s.B / t.heads // of a head
 		group := t.heads / s.Hkv
 		first := (b.batch*t.heads + b.head*group) * rows * n
 		copy(data[first:], filled(int64(group*rows*n), poison))
-		data = t.rows.scatter(data, n)
+		data = t.rows.Scatter(data, n)
 		if m, ok := in.strided[t.name]; ok {
 			data = m.Strides.Spread(data, m.Bytes, poison)
 		}
@@ -101,7 +101,7 @@ func (b badHead) spread(a *Subject, clean, spoiled outputs) (n int, err error) {
 	}
 	s := b.in.shape
 	before, after := make([]float64, s.D), make([]float64, s.D)
-	for batch, rows := range b.in.places.queries {
+	for batch, rows := range b.in.places.Queries {
 		for h := range s.Hq {
 			if batch == b.batch && s.HeadKV(h) == b.head {
 				continue

@@ -21,7 +21,7 @@ type inputs struct {
 	original *ref.Inputs
 	// The values that the kernel computes with, after rounding and scaling.
 	q, k, v ref.Tensor
-	places  *places
+	places  *ref.Places
 	strided map[string]kernel.Memory // operands with gaps between their elements
 	data    map[string][]byte        // by the name of the operand
 	scales  expr.Env                 // qs, ks and vs, if each is one number
@@ -39,21 +39,21 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	in := &inputs{shape: c.Shape, vary: c.vary, original: original, places: newPlaces(p, c.Seed), scales: expr.Env{}}
-	in.data = in.places.operands(p)
+	in := &inputs{shape: c.Shape, vary: c.vary, original: original, places: ref.NewPlaces(p, c.Seed), scales: expr.Env{}}
+	in.data = in.places.Operands(p)
 	for i, part := range []struct {
 		name        string
 		from        *ref.Floats
 		to          *ref.Tensor
-		rows, scale rowPlaces
-	}{{"q", original.Q, &in.q, in.places.q, in.places.qs}, {"k", original.K, &in.k, in.places.kv, in.places.kvs}, {"v", original.V, &in.v, in.places.kv, in.places.kvs}} {
+		rows, scale ref.RowPlaces
+	}{{"q", original.Q, &in.q, in.places.Q, in.places.Qs}, {"k", original.K, &in.k, in.places.KV, in.places.KVs}, {"v", original.V, &in.v, in.places.KV, in.places.KVs}} {
 		e, err := encodeTensor(a, part.name, part.from, rand.New(rand.NewPCG(c.Seed, scaleStream+uint64(i))))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 		*part.to = e.values
-		in.data[part.name] = part.rows.scatter(e.data, c.Shape.D*a.Problem.Format.Bytes())
-		in.data[part.name+"s"] = part.scale.scatter(float32s(e.scales), 4)
+		in.data[part.name] = part.rows.Scatter(e.data, c.Shape.D*a.Problem.Format.Bytes())
+		in.data[part.name+"s"] = part.scale.Scatter(float32s(e.scales), 4)
 		if len(e.scales) == 1 {
 			in.scales[part.name+"s"] = expr.Float(float64(e.scales[0]))
 		}
@@ -77,7 +77,7 @@ func (in *inputs) addMask(c Case) {
 		m.Visible[i] = r.IntN(3) > 0
 	}
 	for row := range s.B * s.Sq {
-		if n := in.places.keys[row/s.Sq]; n > 0 {
+		if n := in.places.Keys[row/s.Sq]; n > 0 {
 			m.Visible[row*s.Skv+r.IntN(n)] = true
 		}
 	}
@@ -123,13 +123,13 @@ func (in *inputs) decode(a *Subject) error {
 		dims        fp8.Dims
 		to          *ref.Tensor
 		from        **ref.Floats
-		rows, scale rowPlaces
+		rows, scale ref.RowPlaces
 	}{
-		{"q", in.shape.Q(), &in.q, &original.Q, in.places.q, in.places.qs}, {"k", in.shape.KV(), &in.k, &original.K, in.places.kv, in.places.kvs},
-		{"v", in.shape.KV(), &in.v, &original.V, in.places.kv, in.places.kvs},
+		{"q", in.shape.Q(), &in.q, &original.Q, in.places.Q, in.places.Qs}, {"k", in.shape.KV(), &in.k, &original.K, in.places.KV, in.places.KVs},
+		{"v", in.shape.KV(), &in.v, &original.V, in.places.KV, in.places.KVs},
 	} {
-		data := part.rows.gather(in.compact(part.name, in.data[part.name]), part.dims.D*a.Problem.Format.Bytes())
-		t, err := decodeTensor(a, part.name, part.dims, data, toFloat32s(part.scale.gather(in.compact(part.name+"s", in.data[part.name+"s"]), 4)))
+		data := part.rows.Gather(in.compact(part.name, in.data[part.name]), part.dims.D*a.Problem.Format.Bytes())
+		t, err := decodeTensor(a, part.name, part.dims, data, toFloat32s(part.scale.Gather(in.compact(part.name+"s", in.data[part.name+"s"]), 4)))
 		if err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
@@ -251,7 +251,7 @@ func float32s(x []float32) (data []byte) {
 // outputTensor returns O as numbers.
 func (in *inputs) outputTensor(a *Subject, data []byte) (ref.Tensor, error) {
 	d := in.shape.Q()
-	data = in.places.q.gather(in.compact("o", data), d.D*a.Problem.Output.Bytes())
+	data = in.places.Q.Gather(in.compact("o", data), d.D*a.Problem.Output.Bytes())
 	switch a.Problem.Output {
 	case problem.BF16:
 		return ref.BF16(d, data)
@@ -271,5 +271,5 @@ func toFloat32s(data []byte) []float32 {
 
 // lse returns the log-sum-exp of an output, [B,H,Sq].
 func (in *inputs) lse(out outputs) []float32 {
-	return toFloat32s(in.places.lse.gather(in.compact("lse", out.lse), 4))
+	return toFloat32s(in.places.LSE.Gather(in.compact("lse", out.lse), 4))
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // spread gives the operands the strides that the kernel wants. Gaps hold NaN.
@@ -45,14 +46,14 @@ func (in *inputs) usedBytes(a *Subject) map[string][]byte {
 	used := map[string][]byte{}
 	for _, o := range []struct {
 		name  string
-		rows  rowPlaces
+		rows  ref.RowPlaces
 		bytes int // of a row
-	}{{"o", in.places.q, in.shape.D * a.Problem.Output.Bytes()}, {"lse", in.places.lse, 4}} {
+	}{{"o", in.places.Q, in.shape.D * a.Problem.Output.Bytes()}, {"lse", in.places.LSE, 4}} {
 		m, strided := in.strided[o.name]
-		if o.rows.at == nil && !strided {
+		if o.rows.Identity() && !strided {
 			continue
 		}
-		data := o.rows.scatter(filled(int64(in.shape.Q().Rows()*o.bytes), usedByte), o.bytes)
+		data := o.rows.Scatter(filled(int64(in.shape.Q().Rows()*o.bytes), usedByte), o.bytes)
 		if strided {
 			data = m.Strides.Spread(data, m.Bytes, gapByte)
 		}

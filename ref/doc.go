@@ -10,6 +10,9 @@
 // find mistakes: logits that overflow a naive softmax, rows whose result must be one row of
 // V, maxima that rise with every tile.
 //
+// [Places] says where the rows of such inputs lie in memory for a problem with packed
+// sequences, pages or another layout, and what memory between them holds.
+//
 // [Result.Compare] measures errors: the largest, the mean, how many are too large, where the
 // worst one is, and how they are distributed over batch, heads, rows and columns. [BlameKV]
 // finds out whether a wrong row can be explained by a tile of K and V that was left out or

@@ -20,6 +20,8 @@ type Inputs struct {
 	P        problem.Attention
 	Original *ref.Inputs
 	*ref.Quantised
+	Sinks  []float32   // one logit per head of Q, if the problem has sinks
+	Places *ref.Places // where rows lie in memory
 }
 
 // Generate makes the inputs of a problem.
@@ -42,7 +44,22 @@ func Generate(t testing.TB, distribution string, p problem.Attention, seed uint6
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Inputs{p, in, q}
+	x := Inputs{P: p, Original: in, Quantised: q, Places: ref.NewPlaces(p, seed)}
+	if p.Sinks {
+		for h := range p.Hq {
+			x.Sinks = append(x.Sinks, float32(h%5)-2)
+		}
+	}
+	return x
+}
+
+// Options returns the options of the reference.
+func (in Inputs) Options() ref.Options {
+	o := ref.For(in.P)
+	for _, x := range in.Sinks {
+		o.Sinks = append(o.Sinks, float64(x))
+	}
+	return o
 }
 
 // Bench is a device with the memory of one attention problem. Its kernels may be of any
@@ -63,11 +80,26 @@ type Bench struct {
 // NewBench lays out the memory of a problem.
 func NewBench(t testing.TB, dev device.Device, in Inputs) *Bench {
 	t.Helper()
-	b := &Bench{T: t, Dev: dev, In: in, data: map[string]device.Buffer{}}
-	for name, x := range map[string]*fp8.Tensor{"q": in.Q, "k": in.K, "v": in.V} {
-		b.data[name], b.data[name+"s"] = Buffer(t, dev, x.Data), Buffer(t, dev, Bytes(x.Scales))
+	if in.Places == nil {
+		in.Places = ref.NewPlaces(in.P, 0)
 	}
-	rows := in.P.Q().Rows()
+	b := &Bench{T: t, Dev: dev, In: in, data: map[string]device.Buffer{}}
+	for _, x := range []struct {
+		name string
+		*fp8.Tensor
+		rows ref.RowPlaces
+	}{{"q", in.Q, in.Places.Q}, {"k", in.K, in.Places.KV}, {"v", in.V, in.Places.KV}} {
+		b.data[x.name], b.data[x.name+"s"] = Buffer(t, dev, x.rows.Scatter(x.Data, in.P.D)), Buffer(t, dev, Bytes(x.Scales))
+	}
+	if in.P.Ragged() {
+		for name, data := range in.Places.Operands(in.P) {
+			b.data[name] = Buffer(t, dev, data)
+		}
+	}
+	if in.P.Sinks {
+		b.data["sinks"] = Buffer(t, dev, Bytes(in.Sinks))
+	}
+	rows := in.Places.Q.Rows(in.P.Q())
 	b.O = Buffer(t, dev, make([]byte, in.P.Output.Bytes()*rows*in.P.D))
 	b.data["o"] = b.O
 	if in.P.LSE {
@@ -137,14 +169,15 @@ func (b *Bench) Run(k *kernel.Kernel) Result {
 // Read returns what the last kernel wrote.
 func (b *Bench) Read() Result {
 	b.T.Helper()
-	return Result{P: b.In.P, O: Read(b.T, b.O), LSE: Floats(Read(b.T, b.LSE))}
+	return Result{P: b.In.P, O: Read(b.T, b.O), LSE: Floats(Read(b.T, b.LSE)), places: b.In.Places}
 }
 
-// Result is what a kernel wrote, bit for bit.
+// Result is what a kernel wrote, bit for bit, as it lies in memory.
 type Result struct {
-	P   problem.Attention
-	O   []byte
-	LSE []float32
+	P      problem.Attention
+	O      []byte
+	LSE    []float32
+	places *ref.Places
 }
 
 // Same reports whether two results agree in every bit.
@@ -153,6 +186,9 @@ func (r Result) Same(as Result) bool {
 	return bytes.Equal(r.O, as.O) && slices.EqualFunc(r.LSE, as.LSE, bits)
 }
 
+// Rows returns the bits of O as [B,H,S,D], wherever its rows lie in memory.
+func (r Result) Rows() []byte { return r.places.Q.Gather(r.O, r.P.D*r.P.Output.Bytes()) }
+
 // Tensor returns O as numbers.
 func (r Result) Tensor(t testing.TB) ref.Tensor {
 	t.Helper()
@@ -160,9 +196,17 @@ func (r Result) Tensor(t testing.TB) ref.Tensor {
 	if r.P.Output == problem.BF16 {
 		view = ref.BF16
 	}
-	o, err := view(r.P.Q(), r.O)
+	o, err := view(r.P.Q(), r.Rows())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// LogSums returns the LSE of each row, [B,H,S], or nil.
+func (r Result) LogSums() []float32 {
+	if r.LSE == nil {
+		return nil
+	}
+	return Floats(r.places.LSE.Gather(Bytes(r.LSE), 4))
 }

@@ -42,8 +42,8 @@ func TestCardBits(t *testing.T) {
 	}
 }
 
-// bytes makes inputs for timing: bytes of small numbers, without a reference.
-func bytes(p problem.Attention) inputs {
+// meaningless makes inputs for timing: bytes of small numbers, without a reference.
+func meaningless(p problem.Attention) inputs {
 	tensor := func(d fp8.Dims, heads int) *fp8.Tensor {
 		x := &fp8.Tensor{Format: fp8.E4M3, Scaling: fp8.PerHead, Shape: d, Data: make([]byte, d.Len()), Scales: make([]float32, heads)}
 		state := uint64(d.Len())
@@ -93,7 +93,7 @@ func TestCardTimes(t *testing.T) {
 		attends(1, 32, 8, 1, 512, 128), attends(4, 32, 8, 1, 32768, 128), attends(256, 16, 1, 1, 4096, 128),
 		attends(8, 64, 8, 4, 8192, 128), attends(16, 8, 8, 1, 4096, 64), attends(32, 16, 2, 1, 4096, 256),
 	} {
-		b := newBench(t, card, bytes(p))
+		b := newBench(t, card, meaningless(p))
 		var candidates []timing.Candidate
 		var names []string
 		traffic := 2 * p.KV().Len()

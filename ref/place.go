@@ -1,6 +1,7 @@
-package lab
+package ref
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 
@@ -8,41 +9,41 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// places says where the tensors of a problem lie in memory. The lab computes with tensors
+// Places says where the tensors of a problem lie in memory. Tests compute with tensors
 // [B,H,S,D] in which all sequences are full; kernels may want another layout, packed sequences
 // or pages.
-type places struct {
-	q, kv         rowPlaces // of Q and O, and of K and V
-	qs, kvs       rowPlaces // of scales, if rows have their own
-	lse           rowPlaces
-	queries, keys []int   // the lengths of the sequences
+type Places struct {
+	Q, KV         RowPlaces // of Q and O, and of K and V
+	Qs, KVs       RowPlaces // of scales, if rows have their own
+	LSE           RowPlaces
+	Queries, Keys []int   // the lengths of the sequences
 	table         [][]int // the pages of each sequence
 }
 
-// rowPlaces maps the rows of a tensor [B,H,S] to rows in memory.
-type rowPlaces struct {
+// RowPlaces maps the rows of a tensor [B,H,S] to rows in memory.
+type RowPlaces struct {
 	// at holds the row in memory of each row, -1 for rows that a kernel must neither use nor
 	// write. nil is the identity.
 	at    []int
 	total int // rows in memory
 }
 
-// newPlaces returns the places for a problem. The seed decides where pages lie.
-func newPlaces(p problem.Attention, seed uint64) *places {
+// NewPlaces returns the places for a problem. The seed decides where pages lie.
+func NewPlaces(p problem.Attention, seed uint64) *Places {
 	p = p.Filled()
-	x := &places{queries: p.QueryLengths(), keys: p.KeyLengths()}
-	x.q, x.lse = placed(p.Layout, p.Queries, p.Q(), x.queries), placed(problem.BHSD, p.Queries, p.Q(), x.queries)
+	x := &Places{Queries: p.QueryLengths(), Keys: p.KeyLengths()}
+	x.Q, x.LSE = placed(p.Layout, p.Queries, p.Q(), x.Queries), placed(problem.BHSD, p.Queries, p.Q(), x.Queries)
 	if p.Keys == problem.Paged {
-		x.kv = x.inPages(p, rand.New(rand.NewPCG(seed, pageStream)))
+		x.KV = x.inPages(p, rand.New(rand.NewPCG(seed, pageStream)))
 	} else {
-		x.kv = placed(p.Layout, p.Keys, p.KV(), x.keys)
+		x.KV = placed(p.Layout, p.Keys, p.KV(), x.Keys)
 	}
 	switch p.Scaling {
 	case problem.PerToken:
-		x.qs, x.kvs = x.q, x.kv
+		x.Qs, x.KVs = x.Q, x.KV
 	case problem.PerBlock:
-		x.qs = placed(p.Layout, p.Queries, inBlocks(p.Q(), p.ScaleBlockQ), blocksOf(x.queries, p.ScaleBlockQ))
-		x.kvs = placed(p.Layout, p.Keys, inBlocks(p.KV(), p.ScaleBlockKV), blocksOf(x.keys, p.ScaleBlockKV))
+		x.Qs = placed(p.Layout, p.Queries, inBlocks(p.Q(), p.ScaleBlockQ), blocksOf(x.Queries, p.ScaleBlockQ))
+		x.KVs = placed(p.Layout, p.Keys, inBlocks(p.KV(), p.ScaleBlockKV), blocksOf(x.Keys, p.ScaleBlockKV))
 	}
 	return x
 }
@@ -64,11 +65,11 @@ func blocksOf(lengths []int, rows int) (blocks []int) {
 }
 
 // placed returns the places of the rows of sequences that are not in pages.
-func placed(l problem.Layout, place problem.Placement, d fp8.Dims, lengths []int) rowPlaces {
+func placed(l problem.Layout, place problem.Placement, d fp8.Dims, lengths []int) RowPlaces {
 	if place == problem.Uniform && l != problem.BSHD {
-		return rowPlaces{total: d.Rows()}
+		return RowPlaces{total: d.Rows()}
 	}
-	r := rowPlaces{at: make([]int, d.Rows()), total: d.Rows()}
+	r := RowPlaces{at: make([]int, d.Rows()), total: d.Rows()}
 	sum := d.S * d.B // the rows of a head in all sequences
 	if place == problem.Packed {
 		sum = 0
@@ -103,12 +104,12 @@ func placed(l problem.Layout, place problem.Placement, d fp8.Dims, lengths []int
 }
 
 // inPages gives each sequence its pages, in random order, and returns the places of the rows.
-func (x *places) inPages(p problem.Attention, r *rand.Rand) rowPlaces {
+func (x *Places) inPages(p problem.Attention, r *rand.Rand) RowPlaces {
 	d := p.KV()
 	pages := int(p.Names()["pages"].Int64())
 	free := r.Perm(pages)
-	rows := rowPlaces{at: make([]int, d.Rows()), total: pages * d.H * p.PageSize}
-	for b, n := range x.keys {
+	rows := RowPlaces{at: make([]int, d.Rows()), total: pages * d.H * p.PageSize}
+	for b, n := range x.Keys {
 		used := p.PagesOf(n)
 		x.table, free = append(x.table, free[:used]), free[used:]
 		for h := range d.H {
@@ -128,13 +129,16 @@ func (x *places) inPages(p problem.Attention, r *rand.Rand) rowPlaces {
 	return rows
 }
 
-// scatter returns the memory of a tensor [B,H,S] whose rows have n bytes. Rows in memory that
+// unused fills rows in memory that belong to no row of a sequence. It is NaN in every format.
+const unused = 0xff
+
+// Scatter returns the memory of a tensor [B,H,S] whose rows have n bytes. Rows in memory that
 // belong to no row of a sequence are NaN.
-func (r rowPlaces) scatter(data []byte, n int) []byte {
+func (r RowPlaces) Scatter(data []byte, n int) []byte {
 	if r.at == nil {
 		return data
 	}
-	out := filled(int64(r.total*n), poison)
+	out := bytes.Repeat([]byte{unused}, r.total*n)
 	for i, at := range r.at {
 		if at >= 0 {
 			copy(out[at*n:(at+1)*n], data[i*n:])
@@ -143,8 +147,19 @@ func (r rowPlaces) scatter(data []byte, n int) []byte {
 	return out
 }
 
-// gather returns the tensor [B,H,S] in a memory. Rows without a place are zero.
-func (r rowPlaces) gather(data []byte, n int) []byte {
+// Identity reports whether all rows lie in memory as in the tensor.
+func (r RowPlaces) Identity() bool { return r.at == nil }
+
+// Rows returns the number of rows in memory of a tensor with extents d.
+func (r RowPlaces) Rows(d fp8.Dims) int {
+	if r.at == nil {
+		return d.Rows()
+	}
+	return r.total
+}
+
+// Gather returns the tensor [B,H,S] in a memory. Rows without a place are zero.
+func (r RowPlaces) Gather(data []byte, n int) []byte {
 	if r.at == nil {
 		return data
 	}
@@ -157,12 +172,12 @@ func (r rowPlaces) gather(data []byte, n int) []byte {
 	return out
 }
 
-// operands returns the contents of the operands that describe a batch.
-func (x *places) operands(p problem.Attention) map[string][]byte {
+// Operands returns the contents of the operands that describe a batch.
+func (x *Places) Operands(p problem.Attention) map[string][]byte {
 	p = p.Filled()
 	data := map[string][]byte{
-		"cu_seqlens_q": int32s(offsets(x.queries)), "seqused_q": int32s(x.queries),
-		"cu_seqlens_k": int32s(offsets(x.keys)), "seqused_k": int32s(x.keys),
+		"cu_seqlens_q": int32s(offsets(x.Queries)), "seqused_q": int32s(x.Queries),
+		"cu_seqlens_k": int32s(offsets(x.Keys)), "seqused_k": int32s(x.Keys),
 	}
 	if p.Keys != problem.Paged {
 		return data
@@ -175,7 +190,7 @@ func (x *places) operands(p problem.Attention) map[string][]byte {
 			row = append(row, -1) // a kernel must not use it
 		}
 		table, indices, counts = append(table, row...), append(indices, pages...), append(counts, len(pages))
-		last = append(last, x.keys[b]-max(len(pages)-1, 0)*p.PageSize)
+		last = append(last, x.Keys[b]-max(len(pages)-1, 0)*p.PageSize)
 	}
 	data["page_table"], data["kv_indices"], data["kv_indptr"], data["kv_last_page_len"] = int32s(table), int32s(indices), int32s(offsets(counts)), int32s(last)
 	return data
