@@ -15,13 +15,21 @@ type Buffers struct {
 	Qs, Ks, Vs device.Buffer // float32 scales above zero, one for each head of Q, K and V
 	O          device.Buffer // of the problem's output type, [B,H,S,D]
 	LSE        device.Buffer // float32 [B,H,S], where the problem asks for it
+	Sinks      device.Buffer // float32 [H], where the problem has sinks
+
+	// Where the sequences of a batch have different lengths: int32 each, as FlashAttention
+	// names them.
+	SeqUsedQ, SeqUsedK     device.Buffer // [B], the lengths of padded and paged sequences
+	CuSeqlensQ, CuSeqlensK device.Buffer // [B+1], where packed sequences begin
+	PageTable              device.Buffer // [B,columns], the pages of each sequence
 }
 
 // at returns the field for an operand, or nil for a workspace, which the caller does not
 // give.
 func (b *Buffers) at(operand string) *device.Buffer {
 	return map[string]*device.Buffer{
-		"q": &b.Q, "k": &b.K, "v": &b.V, "qs": &b.Qs, "ks": &b.Ks, "vs": &b.Vs, "o": &b.O, "lse": &b.LSE,
+		"q": &b.Q, "k": &b.K, "v": &b.V, "qs": &b.Qs, "ks": &b.Ks, "vs": &b.Vs, "o": &b.O, "lse": &b.LSE, "sinks": &b.Sinks,
+		"seqused_q": &b.SeqUsedQ, "seqused_k": &b.SeqUsedK, "cu_seqlens_q": &b.CuSeqlensQ, "cu_seqlens_k": &b.CuSeqlensK, "page_table": &b.PageTable,
 	}[operand]
 }
 
@@ -101,7 +109,7 @@ func (b *Buffers) alloc(op *Op) error {
 }
 
 func (b *Buffers) free() (err error) {
-	for _, at := range []*device.Buffer{&b.Q, &b.K, &b.V, &b.Qs, &b.Ks, &b.Vs, &b.O, &b.LSE} {
+	for _, at := range []*device.Buffer{&b.Q, &b.K, &b.V, &b.Qs, &b.Ks, &b.Vs, &b.O, &b.LSE} { // those of Run
 		if *at != nil {
 			err = errors.Join(err, (*at).Free())
 			*at = nil

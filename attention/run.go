@@ -28,7 +28,8 @@ func (r *Result) Float32() []float32 {
 }
 
 // Run computes attention on tensors in host memory. It quantises inputs that are not
-// quantised, with one scale per head. If ctx is cancelled, Run ends as soon as the device
+// quantised, with one scale per head. It is for full sequences in the layout BHSD; [Op.Launch]
+// and [Op.Queue] take others. If ctx is cancelled, Run ends as soon as the device
 // can be stopped.
 func (op *Op) Run(ctx context.Context, q, k, v Input) (*Result, error) {
 	op.mu.Lock()
@@ -43,6 +44,9 @@ func (op *Op) Run(ctx context.Context, q, k, v Input) (*Result, error) {
 func (op *Op) runHost(ctx context.Context, q, k, v Input) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if p := op.problem; p.Ragged() || p.Sinks || p.Layout != problem.BHSD {
+		return nil, fmt.Errorf("run takes tensors [B,H,S,D] of full sequences without sinks: use Launch or Queue for %v", p)
 	}
 	b := &op.own
 	uploads := make([]transfer, 0, 6)

@@ -68,14 +68,14 @@ func timed(p problem.Attention) []Config {
 	}
 	return []Config{
 		Default(p, h200), Invariant(p, h200),
-		with(func(c *Config) { c.Stages = 2 }),
-		with(func(c *Config) { c.Stages, c.BlocksPerSM = 2, 3 }),
-		with(func(c *Config) { c.TileN, c.Stages = 16, 6 }),
-		with(func(c *Config) { c.TileN, c.Stages, c.BlocksPerSM = 16, 4, 3 }),
-		with(func(c *Config) { c.TileN, c.Stages, c.BlocksPerSM = 64, 3, 1 }),
+		with(func(c *Config) { c.Chunk = 1024 }),
+		with(func(c *Config) { c.Chunk = 2048 }),
+		with(func(c *Config) { c.Stages = 3 }),
+		with(func(c *Config) { c.TileN *= 2 }),
+		with(func(c *Config) { c.TileN /= 2; c.Stages = 3 }),
+		with(func(c *Config) { c.TileN /= 2; c.Stages, c.BlocksPerSM = 3, 3 }),
+		with(func(c *Config) { c.Warps, c.BlocksPerSM = 8, 1 }),
 		with(func(c *Config) { c.Warps, c.Stages, c.BlocksPerSM = 8, 3, 1 }),
-		with(func(c *Config) { c.Warps, c.TileN, c.Stages, c.BlocksPerSM = 8, 16, 3, 2 }),
-		with(func(c *Config) { c.Stages, c.BlocksPerSM = 6, 1 }),
 	}
 }
 

@@ -37,19 +37,28 @@ const (
 const largeShared = 200 << 10
 
 // Default returns the configuration for a problem on a chip: as few row tiles as hold the
-// queries, and rings of 48 KiB per block, or of 96 KiB if the SMs have much shared memory.
+// queries, and rings of 48 KiB per block, or of 64 KiB if the SMs have much shared memory.
 func Default(p problem.Attention, chip kernel.Chip) Config {
 	p = p.Filled()
 	c := Config{RowTiles: 1, Warps: 4, Stages: 3, BlocksPerSM: 2}
+	bytes := 2048 // of a tile of K, for each warp
+	if chip.SharedPerSM >= largeShared {
+		c.Stages, bytes = 2, 4096
+	}
 	for c.RowTiles < mostRows/warpRows && c.RowTiles*warpRows < rows(p) {
 		c.RowTiles *= 2
 	}
-	bytes := 2048 // of a tile of K, for each warp
-	if chip.SharedPerSM >= largeShared {
-		bytes = 4096
-	}
-	c.TileN = min(max(c.RowTiles*bytes/max(p.D, 1), c.RowTiles*groupKeys), 128)
+	c.TileN = min(max(c.RowTiles*bytes/max(p.D, 1), c.RowTiles*groupKeys), mostTile(p.D))
 	return c
+}
+
+// mostTile returns the most keys of a tile for which a thread has registers: beside O, its
+// scores take half as many.
+func mostTile(d int) int {
+	if d > 64 {
+		return 64
+	}
+	return 128
 }
 
 // Invariant returns the configuration whose results for a sequence do not depend on the rest

@@ -108,7 +108,8 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 //
 // Without chunks, the blocks of all items should fill whole waves of the GPU. wave1 is the
 // number of splits that fits into one wave, wave2 into two, and so on; the first that leaves
-// at most a tenth of the GPU idle is used. A block has at least two tiles per team.
+// at most a tenth of the GPU idle is used. A block has at least four tiles per team, because
+// merging takes longer than computing few tiles.
 func (c Config) splits() []kernel.Binding {
 	let := func(name, value string) kernel.Binding {
 		return kernel.Binding{Name: name, Value: expr.Must(value)}
@@ -119,7 +120,7 @@ func (c Config) splits() []kernel.Binding {
 	}
 	list := []kernel.Binding{
 		let("slots", fmt.Sprintf("SMs*%d", c.BlocksPerSM)), let("items", "B*Hkv"),
-		let("most", fmt.Sprintf("min(max(cdiv(Skv, %d), 1), %d)", 2*c.teams()*c.TileN, maxSplits)),
+		let("most", fmt.Sprintf("min(max(cdiv(Skv, %d), 1), %d)", 4*c.teams()*c.TileN, maxSplits)),
 	}
 	fill := "max(8*slots/items, 1)"
 	for waves := 7; waves >= 1; waves-- {

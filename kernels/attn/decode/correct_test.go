@@ -62,7 +62,7 @@ func draw(r *rand.Rand) problem.Attention {
 	p.D, p.Hkv, p.B = pick(64, 128, 256), pick(1, 2, 3), pick(1, 2, 3)
 	p.Sq = pick(1, 1, 2, 3, 5, 8)
 	p.Hq = p.Hkv * pick(1, 2, 3, 4, 8)
-	p.Skv = 1 + r.IntN(pick(20, 100, 700))
+	p.Skv = 1 + r.IntN(pick(20, 100, 1500))
 	p.Format = []problem.Format{problem.E4M3, problem.E4M3, problem.E5M2}[r.IntN(3)]
 	p.Output = []problem.Format{problem.F16, problem.BF16}[r.IntN(2)]
 	return p.Filled()

@@ -23,7 +23,7 @@ func TestNoDefects(t *testing.T) {
 	turn := 0
 	for _, d := range []int{64, 128, 256} {
 		for _, rows := range []int{3, 20, 50} {
-			p := attends(1, rows, 1, 1, 300, d)
+			p := attends(1, rows, 1, 1, 400, d)
 			p.LSE = true
 			for _, c := range configs(p) {
 				turn++
@@ -63,7 +63,7 @@ func TestDefectsAreFound(t *testing.T) {
 			return text[:at] + to + text[at+len(from):]
 		}
 	}
-	one, four := attends(1, 4, 1, 1, 450, 128), attends(1, 40, 1, 1, 450, 128)
+	one, four := attends(1, 4, 1, 1, 530, 128), attends(1, 40, 1, 1, 530, 128)
 	for _, c := range []struct {
 		name  string
 		p     problem.Attention
@@ -78,9 +78,11 @@ func TestDefectsAreFound(t *testing.T) {
 		{"the flag read before it is written", one, change("bar.sync 0;", "", 3)},
 		{"arrival without release and acquire", one, change("acq_rel", "relaxed", 0)},
 	} {
+		config := Default(c.p, h200)
+		config.Stages = 3
 		found := false
 		for _, schedule := range schedules {
-			if found = len(defects(t, c.p, Default(c.p, h200), schedule, c.spoil)) > 0; found {
+			if found = len(defects(t, c.p, config, schedule, c.spoil)) > 0; found {
 				break
 			}
 		}

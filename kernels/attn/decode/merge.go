@@ -15,6 +15,9 @@ import (
 // the smallest reference. Sums run over the parts in their order, so the bits do not depend on
 // which block comes last.
 
+// unseen is the reference of a row without keys, as package part has it: above all others.
+const unseen = 3e38
+
 // sums is the merged result of a lane's two rows in some units of 16 columns. In each unit a
 // lane has four neighbours of each row, from column 4q on.
 type sums struct {
@@ -216,7 +219,7 @@ func (g *gen) lastBlock(it item) build.Pred {
 
 // atOnce is the number of partial results that a thread loads before it uses the first, so
 // that their latencies overlap.
-const atOnce = 8
+const atOnce = 16
 
 // mergeParts sums the partial results of an item and writes O. A thread has four columns of
 // each row that it takes.
@@ -237,41 +240,44 @@ func (g *gen) mergeParts(it item) {
 	})
 }
 
-// sumParts returns the sums of a row over all parts: first the smallest reference, then the
-// weighted sums.
+// sumParts returns the sums of a row over all parts. It takes some parts at a time: first their
+// smallest reference, to which it makes the sums so far relative, then their weighted sums.
 func (g *gen) sumParts(it item, number, column build.U32) (reference, l build.F32, total [4]build.F32) {
 	k := g.k
 	first := g.partial(it, k.U32(0), number)
 	stats := g.partialL.Addr().Add(first.Shl(3))
 	values := g.partialO.Addr().Add(first.MulLo(4 * g.d)).Add(column.Shl(2).CvtU64())
-	stat := func(i build.U32) build.Global[build.F32] {
-		return build.GlobalAt[build.F32](stats.Add(i.MulWide(it.rows).Shl(3)))
-	}
 	last := it.parts.Sub(1)
-	least := build.NewVar(stat(k.U32(0)).Ld())
-	k.Loop(1, it.parts, atOnce, func(n build.U32) {
-		for i := range atOnce {
-			least.Set(least.Get().Min(stat(n.Add(i).Min(last)).Ld(), build.NaN))
-		}
-	})
-	sum := build.NewVar(k.F32(0))
-	sums := build.Vars(k.F32(0), laneVector)
+	least, sum, sums := build.NewVar(k.F32(unseen)), build.NewVar(k.F32(0)), build.Vars(k.F32(0), laneVector)
 	k.Loop(0, it.parts, atOnce, func(n build.U32) {
-		var parts [atOnce][2]build.F32
+		var references, ls [atOnce]build.F32
 		var rows [atOnce][4]build.F32
-		for i := range atOnce {
-			at := n.Add(i).Min(last)
-			parts[i] = stat(at).LdV2()
-			rows[i] = build.GlobalAt[build.F32](values.Add(at.MulWide(it.rows).MulLo(4 * g.d))).LdV4()
+		for i := range atOnce { // parts beyond the last one count as rows without keys
+			at := n.Add(i).Min(last).MulWide(it.rows)
+			stat := build.GlobalAt[build.F32](stats.Add(at.Shl(3))).LdV2()
+			rows[i] = build.GlobalAt[build.F32](values.Add(at.MulLo(4 * g.d))).LdV4()
+			references[i], ls[i] = stat[0].Selp(unseen, n.Add(i).SetpLe(last)), stat[1]
 		}
-		for i, p := range parts {
-			k.If(n.Add(i).SetpLe(last), func() {
-				w := least.Get().Sub(p[0], build.Rn).Ex2Approx(build.Ftz)
-				sum.Set(p[1].FmaRn(w, sum.Get()))
-				for e, x := range rows[i] {
-					sums[e].Set(x.FmaRn(w, sums[e].Get()))
-				}
-			})
+		r := least.Get()
+		for _, x := range references {
+			r = r.Min(x, build.NaN)
+		}
+		w := r.Sub(least.Get(), build.Rn).Ex2Approx(build.Ftz)
+		least.Set(r)
+		l, o := sum.Get().Mul(w, build.Rn), [4]build.F32{}
+		for e := range o {
+			o[e] = sums[e].Get().Mul(w, build.Rn)
+		}
+		for i := range atOnce {
+			w, is := r.Sub(references[i], build.Rn).Ex2Approx(build.Ftz), n.Add(i).SetpLe(last)
+			l = ls[i].FmaRn(w, l).Selp(l, is)
+			for e, x := range rows[i] {
+				o[e] = x.FmaRn(w, o[e]).Selp(o[e], is)
+			}
+		}
+		sum.Set(l)
+		for e := range o {
+			sums[e].Set(o[e])
 		}
 	})
 	for e := range total {
