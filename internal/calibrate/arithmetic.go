@@ -90,7 +90,31 @@ func fetches() (list []Probe) {
 			list = append(list, p)
 		}
 	}
+	for _, n := range []int{256, 512, 1024, 1536} {
+		list = append(list, Probe{
+			Name: "fetch_apart_" + strconv.Itoa(n), Unit: "cycles", Doc: "per instruction and sub-core, in a loop of " + strconv.Itoa(n) + " fma.rn.f32; two warps per sub-core, half a loop apart", Target: ptx.SM80, warps: 8,
+			body: func(f *frame) (func(build.U32), func() build.U32) { return apart(f, n) }, value: per(2 * float64(n)),
+		})
+	}
 	return list
+}
+
+// apart is straight for two warps per sub-core, of which the second is half a loop behind.
+func apart(f *frame, n int) (func(build.U32), func() build.U32) {
+	step, sink := straight(f, n)
+	late := build.NewVar(f.tid.CvtRnF32())
+	return func(i build.U32) {
+			f.k.If(i.SetpEq(0), func() {
+				f.k.If(f.tid.SetpGe(128), func() {
+					for range n / 8 { // a chain: four cycles each
+						late.Set(late.Get().FmaRn(late.Get(), late.Get()))
+					}
+				})
+			})
+			step(i)
+		}, func() build.U32 {
+			return sink().Xor(build.Mov[build.U32](late.Get()))
+		}
 }
 
 // straight is a loop of n fma without branches.

@@ -132,33 +132,3 @@ func matrixLoads() (list []Probe) {
 	}
 	return list
 }
-
-// traffic measures bytes per cycle and SM from the L2: loads of 16 bytes per lane by 16 warps.
-func traffic() (list []Probe) {
-	const bytes = 16 << 20
-	stream := func(f *frame) (func(build.U32), func() build.U32) {
-		x := build.NewVar(f.tid)
-		base := f.memory.Addr()
-		block := f.k.CtaidX()
-		step := func(i build.U32) {
-			for j := range 4 {
-				// The blocks read different parts, and each launch reads all of them.
-				piece := i.MadLo(4, j).MadLo(f.k.NctaidX(), block)
-				at := piece.MadLo(32*f.warps, f.tid).Add(f.seed).MulLo(16).And(bytes - 1)
-				x.Set(x.Get().Xor(build.GlobalAt[build.U32](base.Add(at.CvtU64())).LdV4(build.Cg)[0]))
-			}
-		}
-		return step, x.Get
-	}
-	const warps = 16
-	for _, c := range []struct {
-		name   string
-		blocks int
-	}{{"sm_bytes", 1}, {"l2_bytes", allSMs}} {
-		list = append(list, Probe{
-			Name: c.name, Unit: "bytes/cycle", Doc: "bytes per cycle and SM from 16 MiB in the L2, ld.global.cg of 16 bytes per lane by 16 warps", Target: ptx.SM80, warps: warps, blocks: c.blocks,
-			memory: bytes, iterations: [2]int{32, 160}, body: stream, value: rate(4 * 16 * 32 * warps),
-		})
-	}
-	return list
-}

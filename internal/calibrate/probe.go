@@ -150,9 +150,9 @@ func (p *Probe) launch(dev device.Device, size int64) (l device.Launch, out devi
 	blocks := max(p.blocks, 1)
 	if p.blocks == allSMs {
 		blocks = dev.Info().SMs
-		if dev.Info().Driver == "emu" {
-			blocks = 2
-		}
+	}
+	if dev.Info().Driver == "emu" {
+		blocks = min(blocks, 2)
 	}
 	blocks *= max(p.cluster, 1)
 	out, err = dev.Alloc(int64(4 + 4*blocks*max(p.warps, 1)))

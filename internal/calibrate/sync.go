@@ -15,6 +15,23 @@ func synchronisation() []Probe {
 // nothing is the sink of a probe without results.
 func nothing(f *frame) func() build.U32 { return func() build.U32 { return f.seed } }
 
+// clusterBarrier is a chain of barriers of two blocks.
+func clusterBarrier(name, doc string, mods ...build.Mod) Probe {
+	return Probe{
+		Name: name, Unit: "cycles", Doc: doc + " and wait of two blocks of 4 warps", Target: ptx.SM90, warps: 4, cluster: 2,
+		body: func(f *frame) (func(build.U32), func() build.U32) {
+			step := func(build.U32) {
+				for range unroll {
+					f.k.BarrierClusterArrive(mods...)
+					f.k.BarrierClusterWait()
+				}
+			}
+			return step, nothing(f)
+		},
+		value: per(unroll),
+	}
+}
+
 // barriers are barriers of the block and of the cluster.
 func barriers() (list []Probe) {
 	for _, warps := range []int{1, 4, 8, 16} {
@@ -32,19 +49,8 @@ func barriers() (list []Probe) {
 		})
 	}
 	return append(list,
-		Probe{
-			Name: "cluster_latency", Unit: "cycles", Doc: "barrier.cluster.arrive and wait of two blocks of 4 warps", Target: ptx.SM90, warps: 4, cluster: 2,
-			body: func(f *frame) (func(build.U32), func() build.U32) {
-				step := func(build.U32) {
-					for range unroll {
-						f.k.BarrierClusterArrive()
-						f.k.BarrierClusterWait()
-					}
-				}
-				return step, nothing(f)
-			},
-			value: per(unroll),
-		},
+		clusterBarrier("cluster_latency", "barrier.cluster.arrive.relaxed", build.Relaxed),
+		clusterBarrier("cluster_release_round", "barrier.cluster.arrive.release"),
 		Probe{
 			Name: "dsmem_latency", Unit: "cycles", Doc: "a chain of ld.shared::cluster.u32 from the other block of a cluster", Target: ptx.SM90, cluster: 2,
 			body: func(f *frame) (func(build.U32), func() build.U32) {

@@ -37,8 +37,9 @@ func products() (list []Probe) {
 }
 
 func mmaChains(f *frame, form build.MmaForm, chains int) (func(build.U32), func() build.U32) {
-	word := build.Cast[build.B32](f.tid.Xor(f.seed).And(0x3f))
-	a, b := [4]build.B32{word, word, word, word}, [2]build.B32{word, word}
+	// The words differ, so that the compiler cannot compute a product from another one.
+	word := func(i int) build.B32 { return build.Cast[build.B32](f.tid.Xor(f.seed).Add(i).And(0x3f)) }
+	a, b := [4]build.B32{word(0), word(1), word(2), word(3)}, [2]build.B32{word(4), word(5)}
 	sums := make([][]*build.Var[build.F32], chains)
 	for i := range sums {
 		sums[i] = build.Vars(f.k.F32(0), 4)
@@ -54,9 +55,11 @@ func mmaChains(f *frame, form build.MmaForm, chains int) (func(build.U32), func(
 		}
 	}
 	return step, func() build.U32 {
-		x := build.Mov[build.U32](sums[0][0].Get())
-		for _, s := range sums[1:] {
-			x = x.Xor(build.Mov[build.U32](s[0].Get()))
+		x := f.seed
+		for _, s := range sums {
+			for _, v := range s {
+				x = x.Xor(build.Mov[build.U32](v.Get()))
+			}
 		}
 		return x
 	}
