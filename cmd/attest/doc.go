@@ -25,6 +25,8 @@
 //	                           work with records and verdicts
 //	attest report              show the evidence as tables, Markdown or one HTML page
 //	attest list                list kernels, shapes, distributions and devices
+//	attest export torch|cupy|c|ptx
+//	                           write kernels for PyTorch, CuPy, C and other programs
 //	attest remote add|remove|list|clean
 //	                           name other machines for --on, and clean up there
 //	attest doctor              show what this machine can do and which tools are missing
@@ -307,6 +309,12 @@
 //	"distributions"   "name", "what"
 //	"devices"         "name" (a value of --device), "what"
 //	"chips"           "name" (a value of --chip), "target", "sms", "mhz"
+//
+// # JSON of export
+//
+// With -o, one object: "kind", "file", "bytes", "kernels" and "with_records", the number of
+// kernels that a record vouches for. evidence verify --export writes "kind", "attest", "code" and
+// "kernels", a list of "name", "config", "identity", "state" and "record".
 //
 // # JSON of remote
 //

@@ -10,6 +10,7 @@ import (
 
 func evidenceVerify(x *archive.Archive) *cobra.Command {
 	var k archive.Known
+	var exported string
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Check every hash, every link of the chain and every verdict",
@@ -24,19 +25,33 @@ note it, --head finds out later whether an entry before it was changed or remove
 does the same with a file of attest evidence heads, which may be in git. --signer accepts
 only entries that a key has signed: whoever rewrites the chain needs that key.
 
+With --export, check a file of attest export instead: whether its kernels are what their hashes
+say, whether the store has a record and a verdict for each of them, and whether the code around
+them is what attest writes. The exit code is 1 if a kernel was changed, was rejected or has no
+record.
+
 JSON: {"entries", "records", "verdicts", "remarks", "scores", "texts", "head", "signed",
-"problems": [{"path", "what"}], "notes": [{"path", "what"}]}.`,
+"problems": [{"path", "what"}], "notes": [{"path", "what"}]}.
+With --export: {"kind", "attest", "code": same, changed or other version, "kernels": [{"name",
+"config", "identity", "state": measured, rejected, changed or no record, "record"}]}.`,
 		Example: `  attest evidence verify
   attest evidence verify --evidence ~/h200 --json | jq -r .head
   attest evidence verify --head HASH --signer KEY
-  attest evidence verify --heads evidence.heads`,
+  attest evidence verify --heads evidence.heads
+  attest evidence verify --export attest_attention.py`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return x.Verify(k) },
+		RunE: func(*cobra.Command, []string) error {
+			if exported != "" {
+				return verifyExport(x.Env, exported, x.Dir)
+			}
+			return x.Verify(k)
+		},
 	}
 	f := c.Flags()
 	f.StringSliceVar(&k.Heads, "head", nil, "the `hash` of an entry that the chain must have")
 	f.StringVar(&k.File, "heads", "", "a `file` of attest evidence heads whose entries the chain must have")
 	f.StringSliceVar(&k.Signers, "signer", nil, "the public `key` that must have signed the entries; several keys with commas")
+	f.StringVar(&exported, "export", "", "a `file` of attest export to check instead of the store")
 	return c
 }
 

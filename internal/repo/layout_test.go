@@ -117,6 +117,7 @@ var layers = []string{
 	"internal/archive",
 	"internal/execrun",
 	"internal/remote",
+	"internal/export",
 	"cmd/attest",
 	"internal/frozen",
 	"internal/repo",

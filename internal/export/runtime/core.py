@@ -1,0 +1,411 @@
+import base64
+import ctypes
+import json
+import math
+import re
+import struct
+import sys
+import threading
+import zlib
+
+_BUNDLE = json.loads(zlib.decompress(base64.b64decode("".join("""
+@BUNDLE@
+""".split("\n")[2:-2]))))
+
+
+class AttestError(RuntimeError):
+    """The problem, a tensor or the machine does not fit the kernels of this file."""
+
+
+# Expressions over sizes, such as "cdiv(Sq, 128)". Integers are exact. An expression with a float
+# is computed in floats as a whole, as attest does.
+
+_TOKEN = re.compile(r"\s*(0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|[A-Za-z_][A-Za-z0-9_.]*|&&|\|\||[<>=!]=|.)")
+_LEVELS = [["||"], ["&&"], ["==", "!=", "<", "<=", ">", ">="], ["+", "-"], ["*", "/", "%"]]
+
+
+class _Parser:
+    def __init__(self, text):
+        self.tokens = [t for t in _TOKEN.findall(text) if t.strip()] + [""]
+        self.at = 0
+
+    def next(self):
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def choice(self):
+        c = self.binary(0)
+        if self.tokens[self.at] != "?":
+            return c
+        self.next()
+        a = self.choice()
+        self.next()  # the colon
+        return ("?", c, a, self.choice())
+
+    def binary(self, level):
+        if level == len(_LEVELS):
+            return self.unary()
+        left = self.binary(level + 1)
+        while self.tokens[self.at] in _LEVELS[level]:
+            op = self.next()
+            left = (op, left, self.binary(level + 1))
+        return left
+
+    def unary(self):
+        t = self.next()
+        if t in ("-", "!"):
+            return ("neg" if t == "-" else "not", self.unary())
+        if t == "(":
+            inner = self.choice()
+            self.next()
+            return inner
+        if t[0].isdigit():
+            if t.startswith("0x"):
+                return ("value", int(t, 16))
+            return ("value", float(t) if any(c in t for c in ".eE") else int(t))
+        if self.tokens[self.at] != "(":
+            return ("name", t)
+        args = []
+        while self.next() != ")":
+            args.append(self.choice())
+        return (t, *args)
+
+
+_parsed = {}
+
+
+def _parse(text):
+    if text not in _parsed:
+        _parsed[text] = _Parser(text).choice()
+    return _parsed[text]
+
+
+def _has_float(node, env):
+    op = node[0]
+    if op == "value":
+        return isinstance(node[1], float)
+    if op == "name":
+        return isinstance(env[node[1]], float)
+    if op in ("==", "!=", "<", "<=", ">", ">=", "&&", "||", "not", "%", "cdiv"):
+        return False  # these are expressions of their own
+    return any(_has_float(n, env) for n in (node[2:] if op == "?" else node[1:]))
+
+
+def _compute(node, env, floats):
+    op = node[0]
+    if op == "value" or op == "name":
+        v = node[1] if op == "value" else env[node[1]]
+        return float(v) if floats else v
+    if op == "?":
+        return _compute(node[2] if _value(node[1], env) else node[3], env, floats)
+    if op == "&&":
+        return int(bool(_value(node[1], env)) and bool(_value(node[2], env)))
+    if op == "||":
+        return int(bool(_value(node[1], env)) or bool(_value(node[2], env)))
+    if op == "not":
+        return int(not _value(node[1], env))
+    if op in ("==", "!=", "<", "<=", ">", ">="):
+        f = _has_float(node[1], env) or _has_float(node[2], env)
+        a, b = _compute(node[1], env, f), _compute(node[2], env, f)
+        return int({"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[op])
+    if op in ("%", "cdiv"):
+        a, b = _value(node[1], env), _value(node[2], env)
+        return a % b if op == "%" else -(-a // b)
+    args = [_compute(n, env, floats) for n in node[1:]]
+    if op == "neg":
+        return -args[0]
+    if op == "min":
+        return min(args)
+    if op == "max":
+        return max(args)
+    a, b = args
+    if op == "+":
+        return a + b
+    if op == "-":
+        return a - b
+    if op == "*":
+        return a * b
+    return a / b if floats else a // b
+
+
+def _value(node, env):
+    return _compute(node, env, _has_float(node, env))
+
+
+def _int(text, env):
+    return int(_value(_parse(text), env))
+
+
+_BYTES = {"u8": 1, "i8": 1, "e4m3": 1, "e5m2": 1, "u8-legacy": 1, "u16": 2, "i16": 2, "f16": 2, "bf16": 2,
+          "u32": 4, "i32": 4, "f32": 4, "tf32": 4, "u64": 8, "i64": 8, "f64": 8}
+_STRUCT = {"u8": "<B", "i8": "<b", "u16": "<H", "i16": "<h", "u32": "<I", "i32": "<i", "u64": "<Q", "i64": "<q",
+           "f32": "<f", "f64": "<d"}
+_MAP_TYPES = {"u8": 0, "u16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "tf32": 11}
+_SWIZZLES = {"": 0, "none": 0, "32B": 1, "64B": 2, "128B": 3}
+
+
+def _three(list_, env):
+    n = [_int(e, env) for e in list_] + [1, 1, 1]
+    return n[:3]
+
+
+def bind(k, env, resident=None):
+    """Evaluate the call of a kernel: sizes of its memory, and its launches without addresses."""
+    env = dict(env)
+    for let in k.get("let", []):
+        env[let["name"]] = _value(_parse(let["value"]), env)
+    memory = []
+    for o in k["operands"]:
+        dims = [_int(e, env) for e in o["dims"]]
+        strides = [_int(e, env) for e in o.get("strides", [])]
+        last = 1 + sum(max(n - 1, 0) * s for n, s in zip(dims, strides)) if strides else math.prod(dims)
+        memory.append({"name": o["name"], "role": o["role"], "init": o.get("init", ""), "bytes": max(last * _BYTES[o["type"]], 1)})
+        step = 1
+        for i in range(len(dims) - 1, -1, -1):
+            step = strides[i] if strides else step
+            env["%s.stride%d" % (o["name"], i)] = step
+            step *= dims[i]
+    steps = []
+    for l in k["launches"]:
+        if l.get("when") and not _value(_parse(l["when"]), env):
+            continue
+        s = {"entry": l["entry"], "block": _three(l["block"], env), "cluster": _three(l.get("cluster", []), env),
+             "shared": _int(l["shared"], env) if l.get("shared") else 0,
+             "cooperative": l.get("cooperative", False), "dependent": l.get("dependent", False)}
+        blocks = max(resident(s), 1) if resident and any("BlocksPerSM" in e for e in l["grid"]) else 1
+        s["grid"] = _three(l["grid"], dict(env, BlocksPerSM=blocks))
+        s["args"] = [_bind_arg(a, env) for a in l["args"]]
+        steps.append(s)
+    return {"memory": memory, "steps": steps}
+
+
+def _bind_arg(a, env):
+    if "pointer" in a:
+        return {"pointer": a["pointer"]}
+    if "tensormap" in a:
+        m = a["tensormap"]
+        dims = [_int(e, env) for e in m["dims"]]
+        given = [_int(e, env) for e in m.get("strides", [])]
+        strides, step = [], _BYTES[m["type"]]
+        for i in range(len(dims) - 1):
+            step = given[i] if given else step * dims[i]
+            strides.append(step)
+        return {"map": m["operand"], "type": _MAP_TYPES[m["type"]], "dims": dims, "strides": strides,
+                "box": [_int(e, env) for e in m["box"]], "swizzle": _SWIZZLES[m.get("swizzle", "")],
+                "fill": 1 if m.get("fill") == "nan" else 0}
+    (kind, text), = a.items()
+    if kind[0] == "f":
+        return {"value": struct.pack(_STRUCT[kind], _compute(_parse(text), env, True))}
+    return {"value": struct.pack(_STRUCT[kind], _int(text, env))}
+
+
+def names(B, H, Hkv, Sq, Skv, D, scale=None):
+    """The names that expressions may use."""
+    return {"B": B, "H": H, "Hkv": Hkv, "Sq": Sq, "S": Sq, "Skv": Skv, "D": D, "softcap": 0.0, "window_left": -1,
+            "window_right": -1, "total_q": B * Sq, "total_kv": B * Skv, "min_q": Sq, "min_kv": Skv, "page_size": 0, "pages": 0,
+            "max_pages": 0, "kv_pages": 0, "scale_block_q": 0, "scale_block_kv": 0, "scale": 1 / math.sqrt(D) if scale is None else float(scale)}
+
+
+def _serves(k, env, facts, uses):
+    """Return None if a kernel computes a problem, or the reason why it does not."""
+    for name, value in facts.items():
+        if k["fixed"].get(name, value) != value:
+            return "%s is %s, the kernel is written for %s" % (name, value, k["fixed"][name])
+    for feature in uses:
+        if feature not in k.get("supports", []):
+            return "it does not support %s" % feature
+    env = dict(env)
+    for let in k.get("let", []):
+        env[let["name"]] = _value(_parse(let["value"]), env)
+    for r in k.get("require", []):
+        if not _value(_parse(r["holds"]), env):
+            return r.get("why") or "it needs " + r["holds"]
+    return None
+
+
+def choose(env, facts, scaled):
+    """Return the index of the best kernel for a problem: that of the nearest sample that serves it."""
+    uses = [f for f, used in (("grouped-heads", env["H"] != env["Hkv"]), ("cross-lengths", env["Sq"] != env["Skv"]),
+                              ("causal", facts["mask"] == "causal"), ("lse", facts["lse"] == "true"), ("scale", scaled)) if used]
+    at = (env["B"] * env["H"], env["H"] // env["Hkv"], env["Sq"], env["Skv"])
+    reasons = [_serves(k, env, facts, uses) for k in _BUNDLE["kernels"]]
+    best, found = None, math.inf
+    for c in _BUNDLE["choices"]:
+        if reasons[c["kernel"]] is None:
+            d = sum(abs(math.log2(x) - math.log2(y)) for x, y in zip(at, c["at"]))
+            if d < found:
+                best, found = c["kernel"], d
+    if best is None:
+        have = sorted({", ".join("%s %s" % (n, k["fixed"][n]) for n in ("D", "format", "output", "mask", "lse")) for k in _BUNDLE["kernels"]})
+        why = sorted({r for r in reasons if r})
+        raise AttestError("no kernel of this file computes B=%d H=%d Hkv=%d Sq=%d Skv=%d D=%d with %s: %s. This file has kernels for: %s" % (
+            env["B"], env["H"], env["Hkv"], env["Sq"], env["Skv"], env["D"], ", ".join("%s %s" % i for i in facts.items()),
+            "; ".join(why), "; ".join(have)))
+    return best
+
+
+# The driver. PyDLL keeps the interpreter lock during a call, so that the argument slots of a plan
+# need no lock of their own.
+
+_lib = None
+
+
+def _driver():
+    global _lib
+    if _lib is None:
+        try:
+            _lib = ctypes.PyDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        except OSError as e:
+            raise AttestError("the CUDA driver cannot be loaded: %s" % e) from None
+    return _lib
+
+
+def _call(name, *args):
+    code = getattr(_driver(), name)(*args)
+    if code:
+        text = ctypes.c_char_p()
+        _driver().cuGetErrorString(code, ctypes.byref(text))
+        raise AttestError("%s: error %d, %s" % (name, code, (text.value or b"unknown").decode()))
+
+
+class _Attr(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_char * 4), ("value", ctypes.c_uint * 16)]
+
+
+class _Config(ctypes.Structure):
+    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint),
+                ("stream", ctypes.c_void_p), ("attrs", ctypes.POINTER(_Attr)), ("count", ctypes.c_uint)]
+
+
+_modules = {}
+_lock = threading.Lock()
+
+
+def _attribute(device, which):
+    v = ctypes.c_int()
+    _call("cuDeviceGetAttribute", ctypes.byref(v), which, device)
+    return v.value
+
+
+def _check_device(device):
+    have = 10 * _attribute(device, 75) + _attribute(device, 76)
+    target = _BUNDLE["chip"]["target"]
+    want = int(re.sub(r"[^0-9]", "", target))
+    if have < want or target.endswith("a") and have != want:
+        raise AttestError("the kernels of this file are written for %s, this GPU is sm_%d: export again with attest export --chip" % (target, have))
+
+
+def _load(device, index):
+    """Compile a kernel for a device, once. The context of the device must be current."""
+    key = (device, index)
+    if key in _modules:
+        return _modules[key]
+    with _lock:
+        if key in _modules:
+            return _modules[key]
+        _check_device(device)
+        k = _BUNDLE["kernels"][index]
+        module = ctypes.c_void_p()
+        log = ctypes.create_string_buffer(8192)
+        options = (ctypes.c_int * 2)(5, 6)  # error log buffer, its size
+        values = (ctypes.c_void_p * 2)(ctypes.addressof(log), len(log))
+        code = _driver().cuModuleLoadDataEx(ctypes.byref(module), k["ptx"].encode(), 2, options, values)
+        if code:
+            raise AttestError("the driver cannot compile %s: error %d\n%s" % (k["name"], code, log.value.decode(errors="replace")))
+        functions = {}
+        for l in k["launches"]:
+            f = ctypes.c_void_p()
+            _call("cuModuleGetFunction", ctypes.byref(f), module, l["entry"].encode())
+            functions[l["entry"]] = f
+        _modules[key] = functions
+        return functions
+
+
+class Plan:
+    """A kernel for one problem on one device. run takes addresses and a stream."""
+
+    def __init__(self, device, index, env):
+        self.kernel = _BUNDLE["kernels"][index]
+        functions = _load(device, index)
+        env = dict(env, SMs=_attribute(device, 16))
+
+        def resident(s):
+            n = ctypes.c_int()
+            f = functions[s["entry"]]
+            if s["shared"] > 0:
+                _call("cuFuncSetAttribute", f, 8, s["shared"])
+            _call("cuOccupancyMaxActiveBlocksPerMultiprocessor", ctypes.byref(n), f, math.prod(s["block"]), ctypes.c_size_t(s["shared"]))
+            return n.value
+
+        bound = bind(self.kernel, env, resident)
+        self.workspaces = [m for m in bound["memory"] if m["role"] == "workspace"]
+        self.zeroed = [m for m in bound["memory"] if m["role"] != "workspace" and m["init"]]
+        self.names = [m["name"] for m in bound["memory"]]
+        self.steps = [self._prepare(s, functions[s["entry"]]) for s in bound["steps"]]
+
+    def _prepare(self, s, function):
+        if s["shared"] > 0:
+            _call("cuFuncSetAttribute", function, 8, s["shared"])
+        attrs = (_Attr * 3)()
+        count = 0
+        # The driver knows the cluster of a kernel that was compiled for one.
+        if math.prod(s["cluster"]) > 1 and ".reqnctapercluster" not in self.kernel["ptx"]:
+            attrs[count].id = 4
+            attrs[count].value[0:3] = s["cluster"]
+            count += 1
+        for which, on in ((2, s["cooperative"]), (6, s["dependent"])):
+            if on:
+                attrs[count].id = which
+                attrs[count].value[0] = 1
+                count += 1
+        config = _Config((ctypes.c_uint * 3)(*s["grid"]), (ctypes.c_uint * 3)(*s["block"]), s["shared"], None, attrs, count)
+        slots, maps, holders = [], [], []
+        pointers = (ctypes.c_void_p * len(s["args"]))()
+        for i, a in enumerate(s["args"]):
+            if "value" in a:
+                held = ctypes.create_string_buffer(a["value"], len(a["value"]))
+            elif "pointer" in a:
+                held = ctypes.c_uint64()
+                slots.append((held, self.names.index(a["pointer"])))
+            else:
+                held = None
+                maps.append((i, self.names.index(a["map"]), a, {}))
+            holders.append(held)
+            if held is not None:
+                pointers[i] = ctypes.addressof(held)
+        return function, config, ctypes.byref(config), pointers, slots, maps, holders, attrs
+
+    def run(self, addresses, stream):
+        """Queue the launches. addresses are those of the operands, in the order of names."""
+        launch = _driver().cuLaunchKernelEx
+        for function, config, ref, pointers, slots, maps, _, _ in self.steps:
+            for held, at in slots:
+                held.value = addresses[at]
+            for i, at, a, known in maps:
+                address = addresses[at]
+                found = known.get(address)
+                if found is None:
+                    if len(known) > 4096:
+                        known.clear()
+                    found = known[address] = _encode(a, address)
+                pointers[i] = found[1]
+            config.stream = stream
+            code = launch(ref, function, pointers, None)
+            if code:
+                _call_failed("cuLaunchKernelEx", code)
+
+
+def _call_failed(name, code):
+    text = ctypes.c_char_p()
+    _driver().cuGetErrorString(code, ctypes.byref(text))
+    raise AttestError("%s: error %d, %s" % (name, code, (text.value or b"unknown").decode()))
+
+
+def _encode(a, address):
+    """Return the memory of a tensor map and the address of the map, which is aligned to 64 bytes."""
+    memory = ctypes.create_string_buffer(128 + 64)
+    at = (ctypes.addressof(memory) + 63) & ~63
+    n = len(a["dims"])
+    _call("cuTensorMapEncodeTiled", ctypes.c_void_p(at), a["type"], n, ctypes.c_void_p(address), (ctypes.c_uint64 * n)(*a["dims"]),
+          (ctypes.c_uint64 * n)(*a["strides"]), (ctypes.c_uint32 * n)(*a["box"]), (ctypes.c_uint32 * n)(*([1] * n)), 0, a["swizzle"], 0, a["fill"])
+    return memory, at
