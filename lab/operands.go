@@ -27,6 +27,9 @@ type inputs struct {
 	scales  expr.Env                 // qs, ks and vs, if each is one number
 	sinks   []float64                // one logit per head of Q, if the problem has sinks
 	mask    *ref.Mask                // if the problem has a mask in memory
+	bias    *ref.Bias                // if the problem has a bias
+	cos     []float32                // if the problem rotates rows: [position, D/2]
+	sin     []float32
 }
 
 // newInputs returns the inputs of a case in the formats of a subject.
@@ -63,6 +66,13 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 	}
 	if a.Problem.Masked {
 		in.addMask(c)
+	}
+	if a.Problem.Bias != "" {
+		in.addBias(c, a.Problem.Bias)
+	}
+	if a.Problem.Rope != "" {
+		in.addAngles(c)
+		in.rotate(a)
 	}
 	return in, in.spread(a, p)
 }
@@ -104,13 +114,15 @@ func (in *inputs) addSinks(c Case) {
 const (
 	sinkStream  = 0x51
 	maskStream  = 0x3a
+	biasStream  = 0xb1
+	angleStream = 0xa9
 	scaleStream = 0x5c
 )
 
 // options returns the options of the reference for these inputs.
 func (in *inputs) options(a *Subject) ref.Options {
 	opt := ref.For(a.varied(in.vary).Problem)
-	opt.Sinks, opt.Mask = in.sinks, in.mask
+	opt.Sinks, opt.Mask, opt.Bias = in.sinks, in.mask, in.bias
 	return opt
 }
 
@@ -136,6 +148,7 @@ func (in *inputs) decode(a *Subject) error {
 		*part.to, *part.from = t, floatsOf(t)
 	}
 	in.original = &original
+	in.rotate(a)
 	return nil
 }
 
@@ -224,6 +237,8 @@ func scalingOf(a *Subject, name string) fp8.Scaling {
 	switch p := a.Problem.Filled(); {
 	case p.Scaling == problem.PerTensor:
 		return fp8.PerTensor
+	case p.Scaling == problem.PerBatch:
+		return fp8.PerBlock(maxRows) // one block has all rows
 	case p.Scaling != problem.PerToken && p.Scaling != problem.PerBlock:
 		return fp8.PerHead
 	case name == "q":
@@ -232,6 +247,9 @@ func scalingOf(a *Subject, name string) fp8.Scaling {
 		return fp8.PerBlock(p.ScaleBlockKV)
 	}
 }
+
+// maxRows is more rows than a head can have.
+const maxRows = 1 << 30
 
 func halves(x []float32, to func(float32) uint16) []byte {
 	data := make([]byte, 0, 2*len(x))

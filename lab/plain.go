@@ -31,6 +31,7 @@ type plain struct {
 // plainRow holds what the rows of a head share.
 type plainRow struct {
 	k, v     [][]float64
+	bias     []float64 // by key; nil if there is none
 	scale    float64
 	softcap  float64
 	sink     float64 // -∞ if there is none
@@ -71,8 +72,11 @@ func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*pla
 			row := one // each row sees other keys
 			first, last := p.Sees(at.B, at.S)
 			row.k, row.v = one.k[first:max(first, last)], one.v[first:max(first, last)]
+			if in.bias != nil {
+				row.bias = in.bias.Of(at)[first:max(first, last)]
+			}
 			if in.mask != nil {
-				row.k, row.v = in.visible(at, first, row.k), in.visible(at, first, row.v)
+				row.k, row.v, row.bias = visible(in, at, first, row.k), visible(in, at, first, row.v), visible(in, at, first, row.bias)
 			}
 			if in.sinks != nil {
 				row.sink = in.sinks[at.H]
@@ -86,8 +90,8 @@ func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*pla
 	return out, nil
 }
 
-// visible returns the rows of K or V, from key first on, that the mask does not hide.
-func (in *inputs) visible(at ref.Row, first int, rows [][]float64) (list [][]float64) {
+// visible returns the rows of K or V, or the biases, from key first on, that the mask does not hide.
+func visible[T any](in *inputs, at ref.Row, first int, rows []T) (list []T) {
 	m := in.mask
 	for j, row := range rows {
 		if m.Visible[(at.B*m.Sq+at.S)*m.Skv+first+j] {
@@ -105,6 +109,9 @@ func (p *plainRow) compute(q []float64, to, spread []float64) (worst float64) {
 	for j := range logits {
 		dot, cut, cutAll := p.dot(q, p.k[j])
 		logits[j], moved[j] = p.cap(float64(float32(dot*p.scale))), cut*p.scale
+		if p.bias != nil {
+			logits[j] += p.bias[j]
+		}
 		most, worst = max(most, logits[j]), max(worst, cutAll*p.scale)
 	}
 	if math.IsInf(most, -1) {

@@ -30,7 +30,7 @@ type reference struct {
 
 // find returns a reference, and computes it if it is not kept. A nil References keeps none.
 func (r *References) find(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
-	key := fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Problem.Format, a.Problem.Scaling, a.P(), a.Accumulator(), a.Problem.Output, a.Problem.Causal, a.Problem.Scale, a.Problem.Window, a.Problem.Softcap, a.Problem.Sinks, a.Problem.Masked, a.Problem.ScaleBlockQ, a.Problem.ScaleBlockKV, fmt.Sprintf("%+v", a.Problem.Batch), rows)
+	key := fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Problem.Format, a.Problem.Scaling, a.P(), a.Accumulator(), a.Problem.Output, a.Problem.Causal, a.Problem.Scale, a.Problem.Window, a.Problem.Softcap, a.Problem.Sinks, a.Problem.Masked, a.Problem.Bias, a.Problem.Rope, a.Problem.ScaleBlockQ, a.Problem.ScaleBlockKV, fmt.Sprintf("%+v", a.Problem.Batch), rows)
 	if r == nil {
 		return newReference(ctx, a, c, in, rows)
 	}

@@ -156,7 +156,7 @@ func (s *startedRival) prepare(ctx context.Context, g *given, a *Subject) (*prep
 	if err := g.make(); err != nil {
 		return nil, err
 	}
-	if p := a.Problem; p.Masked || p.Ragged() || p.Window.Limited() || p.Softcap != 0 || p.Sinks {
+	if p := a.Problem; p.Masked || p.Bias != "" || p.Rope != "" || p.Ragged() || p.Window.Limited() || p.Softcap != 0 || p.Sinks {
 		return nil, fmt.Errorf("rivals compute attention over full sequences, causal or without a mask, but the kernel computes %v", a.At(g.shape))
 	}
 	p, err := s.Prepare(ctx, rival.Case{Shape: g.shape, Causal: a.Problem.Causal, DType: dtype, Implementation: name, Inputs: g.files})

@@ -24,6 +24,8 @@ type servingKernel struct {
 	oRow     build.U32
 	keys     build.U32                    // the number of keys that the row sees
 	key      func(j build.U32) build.U32  // the row of K and V
+	dot      func(j build.U32) build.F32  // the product of the row and a key, nil is the usual one
+	bias     func(j build.U32) build.F32  // is added to the logit, nil is 0
 	logit    func(j build.U32) build.F32  // a factor of the logit, nil is 1
 	weight   func(j build.U32) build.F32  // a factor of the row of V, nil is 1
 	sees     func(j build.U32) build.Pred // nil sees all keys
@@ -41,8 +43,14 @@ func (s *servingKernel) emit() {
 			dot := build.NewVar(k.F32(0))
 			k.Loop(0, servingDim, 1, func(i build.U32) { dot.Set(s.q(s.qRow.MadLo(servingDim, i)).FmaRn(s.kk(at.Add(i)), dot.Get())) })
 			x := dot.Get().Mul(s.scale)
+			if s.dot != nil {
+				x = s.dot(j).Mul(s.scale)
+			}
 			if s.logit != nil {
 				x = x.Mul(s.logit(j))
+			}
+			if s.bias != nil {
+				x = x.Add(s.bias(j).Mul(1.4426950408889634))
 			}
 			most := m.Get().Max(x)
 			alpha, p := m.Get().Sub(most).Ex2Approx(), x.Sub(most).Ex2Approx()
@@ -235,11 +243,17 @@ func scaledKernel(blockQ, blockKV int, f fault) *build.Kernel {
 		block = func(j build.U32) build.U32 { return j.Div(blockKV).Max(1).Sub(1) }
 	}
 	ofQ := qs.At(head.MadLo(blocks(sq, blockQ), local.Div(blockQ))).Ld()
+	if f == "the scales of the first sequence" {
+		headKV = headKV.Rem(hkv)
+	}
 	if f == "the first block of Q" {
 		ofQ = qs.At(head.MulLo(blocks(sq, blockQ))).Ld()
 	}
 	s.logit = func(j build.U32) build.F32 { return ofQ.Mul(ks.At(headKV.MadLo(blocks(skv, blockKV), block(j))).Ld()) }
 	s.weight = func(j build.U32) build.F32 {
+		if f == "the scale of K for V" {
+			return ks.At(headKV).Ld()
+		}
 		if f == "one scale of V" {
 			return vs.At(headKV.MulLo(blocks(skv, blockKV))).Ld()
 		}
@@ -304,6 +318,16 @@ func TestServing(t *testing.T) {
 			func(f fault) *build.Kernel { return scaledKernel(1, 1, f) }, []fault{"the block before", "the first block of Q", "one scale of V"}},
 		{"scales by block", strings.Replace(scaledABI, "SCALING", `"scaling": "per-block", "scale_block": [16, 8]`, 1), "ragged",
 			func(f fault) *build.Kernel { return scaledKernel(16, 8, f) }, []fault{"the block before", "the first block of Q", "one scale of V"}},
+		{"scales by sequence and head", strings.Replace(scaledABI, "SCALING", `"scaling": "per-batch"`, 1), "ragged",
+			func(f fault) *build.Kernel { return scaledKernel(1<<20, 1<<20, f) }, []fault{"the scales of the first sequence", "the scale of K for V"}},
+		{"bias in f16", strings.Replace(biasABI, "TYPE", "f16", 1), "bias",
+			func(f fault) *build.Kernel { return biasKernel(loadF16, f) }, []fault{"the bias of the first head", "the bias before the scale", "no bias"}},
+		{"bias in f32", strings.Replace(biasABI, "TYPE", "f32", 1), "bias",
+			func(f fault) *build.Kernel { return biasKernel(loadF32, f) }, []fault{"the bias of the next key", "the bias of the first sequence"}},
+		{"rotated halves", strings.Replace(ropeABI, "HOW", "halves", 1), "rope",
+			func(f fault) *build.Kernel { return ropeKernel(problem.RotateHalves, f) }, []fault{"pairs", "queries begin at 0", "K is not rotated"}},
+		{"rotated pairs", strings.Replace(ropeABI, "HOW", "pairs", 1), "rope",
+			func(f fault) *build.Kernel { return ropeKernel(problem.RotatePairs, f) }, []fault{"halves", "the position of the next key"}},
 		{"mask in memory", maskBufferABI, "mask", maskBufferKernel, []fault{"the mask of the first sequence", "the mask of the next key"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -334,7 +358,7 @@ func TestServing(t *testing.T) {
 				if v.Outcome != want {
 					t.Errorf("%q: %s: %s", f, v.Outcome, v.Why)
 				}
-				if one := r.Correctness; f == "" && c.supports != "mask" && (one == nil || one.Cases[0].Batch.LengthsKV == "") {
+				if one := r.Correctness; f == "" && strings.HasPrefix(c.supports, "ragged") && (one == nil || one.Cases[0].Batch.LengthsKV == "") {
 					t.Error("the record does not have the lengths")
 				}
 			}

@@ -37,6 +37,13 @@ type Attention struct {
 	// Masked means that an operand [B,Sq,Skv] says which keys a query sees. All heads have the
 	// same mask.
 	Masked bool
+	// Bias is the format of an operand [B,Hq,Sq,Skv] that is added to the logits, after the scale
+	// and the softcap; "" is none. A bias of -∞ hides the key.
+	Bias Format
+	// Rope says which columns of Q and K are rotated together before the product; "" rotates
+	// none. The cosines and sines of the angles are operands [max(Sq,Skv),D/2]. Key j of a sequence
+	// has position j, and query i has position i+max(0,Skv-Sq), with the lengths of its sequence.
+	Rope Rotation
 	// Queries says how the sequences of Q and O lie in memory, Keys those of K and V. In a batch
 	// with lengths, Sq and Skv are the longest lengths, and the masks of each sequence refer to
 	// its own lengths.
@@ -102,6 +109,12 @@ func (a Attention) Check() error {
 		return fmt.Errorf("softcap %v is not a finite number above zero: use 0 for none", a.Softcap)
 	case a.Causal && a.Window.Limited():
 		return fmt.Errorf("causal and a window: use the window %d,0, which is causal", a.Window.Left())
+	case a.Bias != "" && !slices.Contains(outputFormats, a.Bias):
+		return fmt.Errorf("bias %q is not known: use %s", a.Bias, list(outputFormats))
+	case a.Rope != "" && !slices.Contains(rotations, a.Rope):
+		return fmt.Errorf("rope %q is not known: use %s", a.Rope, list(rotations))
+	case a.Rope != "" && a.D%2 != 0 && a.D > 1:
+		return fmt.Errorf("rope with head dimension %d: it rotates pairs of columns", a.D)
 	case a.Masked && (a.Causal || a.Window.Limited()):
 		return fmt.Errorf("a mask in memory and a %s mask: let the one in memory hide all keys", Attention{Causal: a.Causal, Window: a.Window}.Mask())
 	}
@@ -169,6 +182,12 @@ func (a Attention) Facts() map[string]string {
 	if a.Sinks { // kernels from before this field have no such fact
 		facts["sinks"] = "true"
 	}
+	if a.Bias != "" {
+		facts["bias"] = string(a.Bias)
+	}
+	if a.Rope != "" {
+		facts["rope"] = string(a.Rope)
+	}
 	if a.Queries != Uniform {
 		facts["queries"] = string(a.Queries)
 	}
@@ -192,7 +211,7 @@ func FromFacts(facts map[string]string) (Attention, error) {
 	a := Attention{
 		Format: Format(facts["format"]), Output: Format(facts["output"]), Scaling: Scaling(facts["scaling"]),
 		Layout: Layout(facts["layout"]), Causal: facts["mask"] == "causal", LSE: facts["lse"] == "true", Sinks: facts["sinks"] == "true",
-		Masked: facts["mask"] == "buffer", Queries: Placement(facts["queries"]), Keys: Placement(facts["keys"]),
+		Masked: facts["mask"] == "buffer", Bias: Format(facts["bias"]), Rope: Rotation(facts["rope"]), Queries: Placement(facts["queries"]), Keys: Placement(facts["keys"]),
 	}
 	if block := facts["scale_block"]; block != "" {
 		if n, _ := fmt.Sscanf(block, "%d,%d", &a.ScaleBlockQ, &a.ScaleBlockKV); n != 2 {
@@ -225,11 +244,13 @@ const (
 	SoftCapped   = "softcap"
 	SinkLogits   = "sinks"
 	MaskBuffer   = "mask"   // a mask in memory
+	BiasBuffer   = "bias"   // a bias of the logits in memory
+	RotatedRows  = "rope"   // rows of Q and K that are rotated by their positions
 	RaggedBatch  = "ragged" // sequences of different lengths
 	PagedKeys    = "paged"  // K and V in pages
 )
 
-var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits, MaskBuffer, RaggedBatch, PagedKeys}
+var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits, MaskBuffer, BiasBuffer, RotatedRows, RaggedBatch, PagedKeys}
 
 // CheckFeatures refuses a word that is not the name of a feature.
 func CheckFeatures(names []string) error {
@@ -250,7 +271,7 @@ func (a Attention) Uses() (used []string) {
 	}{
 		{a.Hq != a.Hkv, GroupedHeads}, {a.Sq != a.Skv, CrossLengths}, {a.Causal, CausalMask}, {a.LSE, LogSumExp},
 		{a.Scale != 0, CustomScale}, {a.Window.Limited(), SlidingMask}, {a.Softcap != 0, SoftCapped}, {a.Sinks, SinkLogits},
-		{a.Masked, MaskBuffer}, {a.Ragged(), RaggedBatch}, {a.Keys == Paged, PagedKeys},
+		{a.Masked, MaskBuffer}, {a.Bias != "", BiasBuffer}, {a.Rope != "", RotatedRows}, {a.Ragged(), RaggedBatch}, {a.Keys == Paged, PagedKeys},
 	} {
 		if f.used {
 			used = append(used, f.name)
@@ -296,6 +317,8 @@ func (a Attention) String() string {
 	add(b.Softcap != 0, "softcap "+strconv.FormatFloat(b.Softcap, 'g', -1, 64))
 	add(b.Sinks, "sinks")
 	add(b.Masked, "mask")
+	add(b.Bias != "", "bias "+string(b.Bias))
+	add(b.Rope != "", "rope "+string(b.Rope))
 	add(b.Queries != Uniform, string(b.Queries)+" queries")
 	add(b.Keys != Uniform, string(b.Keys)+" keys")
 	return strings.Join(words, " ")

@@ -25,7 +25,7 @@ func TestAttentionDefaults(t *testing.T) {
 
 // TestAttentionJSON: the embedded shape must not make a text of the whole problem.
 func TestAttentionJSON(t *testing.T) {
-	p := Attention{Shape: Shape{B: 2, Hq: 8, Hkv: 2, Sq: 1, Skv: 77, D: 128}, Format: E5M2, Output: BF16, Causal: true, LSE: true, Scale: 0.5, Softcap: 2, Sinks: true}.Filled()
+	p := Attention{Shape: Shape{B: 2, Hq: 8, Hkv: 2, Sq: 1, Skv: 77, D: 128}, Format: E5M2, Output: BF16, Causal: true, LSE: true, Scale: 0.5, Softcap: 2, Sinks: true, Bias: F16, Rope: RotateHalves}.Filled()
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +48,7 @@ func TestFacts(t *testing.T) {
 		{Shape: Square(1, 1, 1, 96), Format: BF16, Output: F32, Layout: BSHD, Causal: true}, {Shape: Square(1, 1, 1, 64), Scaling: PerTensor},
 		{Shape: Square(1, 1, 1, 64), Scaling: PerToken, Queries: Packed, Keys: Paged}, {Shape: Square(1, 1, 1, 64), Scaling: PerBlock, ScaleBlockQ: 128, ScaleBlockKV: 64},
 		{Shape: Square(1, 1, 1, 64), Masked: true, Queries: Padded, Keys: Packed, Sinks: true},
+		{Shape: Square(1, 1, 1, 64), Scaling: PerBatch, Bias: BF16, Rope: RotatePairs},
 	} {
 		p = p.Filled()
 		back, err := FromFacts(p.Facts())
@@ -61,7 +62,7 @@ func TestFacts(t *testing.T) {
 	}
 	// Every field that is not a size is a fact, a feature or a name in expressions.
 	known := []string{"Shape", "Format", "Output", "Scaling", "Layout", "Causal", "LSE", "Scale", "Window", "Softcap", "Sinks",
-		"Masked", "Queries", "Keys", "ScaleBlockQ", "ScaleBlockKV", "Batch"}
+		"Masked", "Bias", "Rope", "Queries", "Keys", "ScaleBlockQ", "ScaleBlockKV", "Batch"}
 	for i := range reflect.TypeFor[Attention]().NumField() {
 		if f := reflect.TypeFor[Attention]().Field(i).Name; !slices.Contains(known, f) {
 			t.Errorf("is %s a fact, a feature or a name? Facts, Uses, Names and json.go must know it", f)

@@ -67,12 +67,32 @@ type Scaling string
 const (
 	PerHead   Scaling = "per-head"   // one float per head of Q, and of K and V
 	PerTensor Scaling = "per-tensor" // one float each for Q, K and V
+	PerBatch  Scaling = "per-batch"  // one float per sequence and head
 	PerToken  Scaling = "per-token"  // one float per row of each head
 	PerBlock  Scaling = "per-block"  // one float per block of rows of each head
 	NoScale   Scaling = "none"
 )
 
-var scalings = []Scaling{PerHead, PerTensor, PerToken, PerBlock, NoScale}
+var scalings = []Scaling{PerHead, PerTensor, PerBatch, PerToken, PerBlock, NoScale}
+
+// Rotation says which columns of a row are rotated together.
+type Rotation string
+
+// The rotations.
+const (
+	RotateHalves Rotation = "halves" // column i and column i+D/2
+	RotatePairs  Rotation = "pairs"  // columns 2i and 2i+1
+)
+
+var rotations = []Rotation{RotateHalves, RotatePairs}
+
+// Columns returns the two columns that the i-th angle rotates.
+func (r Rotation) Columns(i, d int) (x, y int) {
+	if r == RotatePairs {
+		return 2 * i, 2*i + 1
+	}
+	return i, i + d/2
+}
 
 // Layout is the order of the extents in memory, the outermost first.
 type Layout string

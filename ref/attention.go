@@ -22,6 +22,8 @@ type Options struct {
 	Sinks []float64
 	// Mask, if not nil, hides further keys.
 	Mask *Mask
+	// Bias, if not nil, is added to the logits.
+	Bias *Bias
 	// Batch holds the lengths of the sequences. Rows beyond a length are not computed.
 	Batch problem.Batch
 	// Hidden is the number of keys at the end that no row sees, as of a wrong kernel that
@@ -42,7 +44,17 @@ func (m *Mask) hides(batch, row, key int) bool {
 	return m != nil && !m.Visible[(batch*m.Sq+row)*m.Skv+key]
 }
 
-// For returns the options for a problem. The sinks and the mask are inputs and must be added.
+// Bias is what is added to the logits: [B,Hq,Sq,Skv]. A bias of -∞ hides a key.
+type Bias struct {
+	Hq, Sq, Skv int
+	Values      []float64
+}
+
+// Of returns the biases of all keys for a row.
+func (b *Bias) Of(r Row) []float64 { return b.Values[((r.B*b.Hq+r.H)*b.Sq+r.S)*b.Skv:][:b.Skv] }
+
+// For returns the options for a problem. The sinks, the mask and the bias are inputs and must be
+// added.
 func For(p problem.Attention) Options {
 	return Options{Scale: p.Scale, Causal: p.Causal, Window: p.Window, Softcap: p.Softcap, Batch: p.Batch}
 }
@@ -156,6 +168,9 @@ func (o Options) check(s problem.Shape) error {
 	}
 	if o.Mask != nil && len(o.Mask.Visible) != s.B*s.Sq*s.Skv {
 		return fmt.Errorf("attention: a mask of %d elements for %v, which needs %d", len(o.Mask.Visible), s, s.B*s.Sq*s.Skv)
+	}
+	if o.Bias != nil && len(o.Bias.Values) != s.B*s.Hq*s.Sq*s.Skv {
+		return fmt.Errorf("attention: a bias of %d elements for %v, which needs %d", len(o.Bias.Values), s, s.B*s.Hq*s.Sq*s.Skv)
 	}
 	for _, n := range []int{len(o.problem(s).QueryLengths()), len(o.problem(s).KeyLengths())} {
 		if n != s.B {
@@ -311,6 +326,11 @@ func (w *sweep) tile(first, n int) {
 	})
 	var alpha [lanes]float64
 	for i := range n {
+		if w.opt.Bias != nil {
+			for key, b := range w.opt.Bias.Of(w.at[i])[first:min(first+tileKV, w.shape.Skv)] {
+				w.p[i*tileKV+key] += b
+			}
+		}
 		if w.opt.Mask != nil {
 			w.hide(i, first)
 		}

@@ -54,6 +54,9 @@ func weighted(q, k, v Tensor, opt Options, at Row, times func(key int) float64) 
 		if c := opt.Softcap; c != 0 {
 			logits[j] = c * math.Tanh(dot*scale/c)
 		}
+		if opt.Bias != nil {
+			logits[j] += opt.Bias.Values[((at.B*s.Hq+at.H)*s.Sq+at.S)*s.Skv+j]
+		}
 		m = max(m, logits[j])
 	}
 	o = make([]float64, s.D)
@@ -152,6 +155,45 @@ func TestMask(t *testing.T) {
 	short := &Mask{s.Sq, s.Skv, mask.Visible[1:]}
 	if _, err := Attention(t.Context(), in.Q, in.K, in.V, Options{Mask: short}); err == nil || !strings.Contains(err.Error(), "which needs 1800") {
 		t.Errorf("a mask that is too short: %v", err)
+	}
+}
+
+// TestBias compares biases that differ by sequence and head. Some hide keys, and one row sees none.
+func TestBias(t *testing.T) {
+	s := problem.Shape{B: 2, Hq: 2, Hkv: 1, Sq: 6, Skv: 150, D: 4}
+	in := generate(t, "normal", 3, s)
+	bias := &Bias{s.Hq, s.Sq, s.Skv, make([]float64, s.B*s.Hq*s.Sq*s.Skv)}
+	for i := range bias.Values {
+		bias.Values[i] = float64(i*i%23)/4 - 2
+		if i%7 == 0 || i/s.Skv == 5 {
+			bias.Values[i] = math.Inf(-1)
+		}
+	}
+	for _, opt := range []Options{{Bias: bias}, {Bias: bias, Causal: true, Softcap: 2}, {Bias: bias, Sinks: []float64{math.Inf(-1), 1}}} {
+		check(t, fmt.Sprintf("causal %t, softcap %g", opt.Causal, opt.Softcap), in.Q, in.K, in.V, opt)
+	}
+	short := &Bias{s.Hq, s.Sq, s.Skv, bias.Values[1:]}
+	if _, err := Attention(t.Context(), in.Q, in.K, in.V, Options{Bias: short}); err == nil || !strings.Contains(err.Error(), "which needs 3600") {
+		t.Errorf("a bias that is too short: %v", err)
+	}
+}
+
+// TestRotated wants columns to be rotated together: a quarter turn moves the first to the second.
+func TestRotated(t *testing.T) {
+	x, err := F32(fp8.Dims{B: 1, H: 1, S: 2, D: 4}, []float32{1, 2, 3, 4, 5, 6, 7, 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cos, sin := []float32{1, 1, 0, 1}, []float32{0, 0, 1, 0} // position 1 turns the first angle
+	for by, want := range map[problem.Rotation][]float64{problem.RotatePairs: {-6, 5, 7, 8}, problem.RotateHalves: {-7, 6, 5, 8}} {
+		r := &Rotated{Tensor: x, By: by, Cos: cos, Sin: sin, Position: func(_, s int) int { return s }}
+		row := make([]float64, 4)
+		if r.Row(0, 0, 1, row); !slices.Equal(row, want) {
+			t.Errorf("%s: %v, want %v", by, row, want)
+		}
+		if r.Row(0, 0, 0, row); !slices.Equal(row, []float64{1, 2, 3, 4}) {
+			t.Errorf("%s: position 0 is turned: %v", by, row)
+		}
 	}
 }
 

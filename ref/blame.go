@@ -105,6 +105,9 @@ func splitRow(s problem.Shape, q, k, v Tensor, opt Options, at Row, tile int) (t
 			logits[j] += qr[i] * x
 		}
 		logits[j] = opt.logit(logits[j])
+		if opt.Bias != nil {
+			logits[j] += opt.Bias.Of(at)[j]
+		}
 		if opt.Mask.hides(at.B, at.S, j) {
 			logits[j] = math.Inf(-1)
 		}

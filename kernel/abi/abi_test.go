@@ -55,6 +55,8 @@ func TestParseErrors(t *testing.T) {
 		{`{"u32": "S"}`, `{"pointer": "p"}`, `q, k, v, qs`},
 		{`{"u32": "S"}`, `7`, `object`},
 		{`{"pointer": "o"}, `, ``, `f.json:3:13: no parameter points to o`},
+		{`"entry": "k"`, `"entry": "k", "bias": "f16"`, `"bias" is f16, but no parameter points to bias`},
+		{`{"u32": "S"}`, `{"pointer": "rope_cos"}`, `"rope" is halves, but no parameter points to rope_sin`},
 		{`"grid": [1]`, `"grid": 1`, `f.json:6:11: `},
 		{`"grid": [1]`, `"grid": [1,1,1,1]`, `1 to 3`},
 		{`"grid": [1]`, `"grid": [true]`, `expression`},

@@ -21,12 +21,16 @@
 //	"entry"        the name of the kernel in the PTX
 //	"format"       the format of Q, K and V: e4m3, e5m2, u8, u8-legacy, f16, bf16 or f32
 //	"scaling"      the factors of Q, K and V. "per-head": one float per head, [H] for Q
-//	               and [Hkv] for K and V. "per-tensor": one float per tensor. "per-token":
-//	               one float per row of each head. "per-block": one float per block of
-//	               rows of each head. "none": no factors. The default is "per-head" for
-//	               formats of one byte and "none" for the others
+//	               and [Hkv] for K and V. "per-tensor": one float per tensor. "per-batch":
+//	               one float per sequence and head, [B,H] and [B,Hkv]. "per-token": one
+//	               float per row of each head. "per-block": one float per block of rows of
+//	               each head. "none": no factors. The default is "per-head" for formats of
+//	               one byte and "none" for the others
 //	"scale_block"  two numbers, for "per-block": the rows of Q, and the rows of K and V,
 //	               that share a factor
+//	"bias"         the type of the operand bias: f16, bf16 or f32 (the default)
+//	"rope"         the columns that rope_cos and rope_sin rotate: halves (the default) or
+//	               pairs
 //	"output"       the format of O: f16 (the default), bf16 or f32
 //	"p"            the format to which the kernel rounds the softmax weights before it
 //	               multiplies them by V: f32, f16 (the default), bf16, e4m3 or e5m2. The
@@ -60,6 +64,14 @@
 //	           qs, ks, vs  the factors of "scaling", floats
 //	           sinks       floats, one logit per head of Q
 //	           mask        bytes, [B,Sq,Skv]: a query sees the keys whose byte is not 0
+//	           bias        [B,H,Sq,Skv]: it is added to the logits after scale and softcap;
+//	                       -∞ hides the key. "bias": "f16", "bf16" or "f32" gives its type
+//	           rope_cos, rope_sin
+//	                       floats, [max(Sq,Skv),D/2]: the angles by which the kernel rotates
+//	                       the rows of Q and K before the product, by position. Key j has
+//	                       position j, query i has position i+max(0,Skv-Sq). With "rope":
+//	                       "halves" angle i rotates the columns i and i+D/2, with "pairs"
+//	                       the columns 2i and 2i+1
 //	           workspace   memory of the kernel. It also has "bytes", an expression. Its
 //	                       contents are arbitrary, unless it has "zero": true; attest
 //	                       then fills it with zeros before each launch
@@ -133,6 +145,8 @@
 //	scale_block  "rows of Q,rows of K and V", if scaling is per-block
 //	mask         none, causal, window or buffer
 //	lse, sinks   true or false
+//	bias         the type of the bias, if there is one
+//	rope         halves or pairs, if rows are rotated
 //	queries      padded or packed, if the lengths of Q differ
 //	keys         padded, packed or paged, if the lengths of K and V differ
 //

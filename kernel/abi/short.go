@@ -29,10 +29,12 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 	err := n.Object("the description of a kernel", jsonpos.Fields{
 		"entry":       jsonpos.Text(&l.Entry),
 		"format":      jsonpos.Word(&s.p.Format, problem.E4M3, problem.E5M2, problem.U8, problem.U8Legacy, problem.F16, problem.BF16, problem.F32),
-		"scaling":     jsonpos.Word(&s.p.Scaling, problem.PerHead, problem.PerTensor, problem.PerToken, problem.PerBlock, problem.NoScale),
+		"scaling":     jsonpos.Word(&s.p.Scaling, problem.PerHead, problem.PerTensor, problem.PerBatch, problem.PerToken, problem.PerBlock, problem.NoScale),
 		"scale_block": s.readBlocks,
 		"output":      jsonpos.Word(&s.p.Output, problem.F16, problem.BF16, problem.F32),
 		"p":           jsonpos.Word(&s.weight, problem.F32, problem.F16, problem.BF16, problem.E4M3, problem.E5M2),
+		"bias":        jsonpos.Word(&s.p.Bias, problem.F16, problem.BF16, problem.F32),
+		"rope":        jsonpos.Word(&s.p.Rope, problem.RotateHalves, problem.RotatePairs),
 		"accumulator": jsonpos.Word(&s.sum, problem.F32, problem.F16),
 		"layout":      jsonpos.Word(&s.p.Layout, problem.BHSD, problem.BSHD),
 		"causal":      jsonpos.Bool(&s.p.Causal),
@@ -48,6 +50,12 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 		return nil, err
 	}
 	s.p.LSE, s.p.Sinks, s.p.Masked = s.names("lse"), s.names("sinks"), s.names("mask")
+	if s.names("bias") && s.p.Bias == "" {
+		s.p.Bias = problem.F32
+	}
+	if s.names("rope_cos", "rope_sin") && s.p.Rope == "" {
+		s.p.Rope = problem.RotateHalves
+	}
 	s.placeSequences()
 	if s.uses("window_left", "window_right") {
 		s.p.Window = problem.NewWindow(0, 0) // any: it is an argument
@@ -115,10 +123,26 @@ func (s *short) check(n *jsonpos.Node) error {
 			return params.Items()[i].Errorf("%s is a scale, but the scaling is none: remove the parameter or set \"scaling\"", a.Pointer)
 		}
 	}
+	if err := s.checkNamed(n, "bias", string(s.p.Bias), "bias"); err != nil {
+		return err
+	}
+	if err := s.checkNamed(n, "rope", string(s.p.Rope), "rope_cos", "rope_sin"); err != nil {
+		return err
+	}
 	p := s.p
 	p.Shape = problem.Square(1, 1, 1, 1)
 	if err := p.Check(); err != nil {
 		return n.Errorf("%v", err)
+	}
+	return nil
+}
+
+// checkNamed refuses a field that says what an operand is like if no parameter points to the operand.
+func (s *short) checkNamed(n *jsonpos.Node, field, value string, operands ...string) error {
+	for _, o := range operands {
+		if value != "" && !s.names(o) {
+			return n.Errorf("%q is %s, but no parameter points to %s", field, value, o)
+		}
 	}
 	return nil
 }
@@ -149,7 +173,7 @@ func (s *short) kernel() *kernel.Kernel {
 		supported bool
 	}{
 		{problem.LogSumExp, s.p.LSE}, {problem.SlidingMask, s.p.Window.Limited()}, {problem.SoftCapped, s.uses("softcap")}, {problem.SinkLogits, s.p.Sinks},
-		{problem.MaskBuffer, s.p.Masked}, {problem.RaggedBatch, s.p.Ragged()}, {problem.PagedKeys, s.p.Keys == problem.Paged},
+		{problem.MaskBuffer, s.p.Masked}, {problem.BiasBuffer, s.p.Bias != ""}, {problem.RotatedRows, s.p.Rope != ""}, {problem.RaggedBatch, s.p.Ragged()}, {problem.PagedKeys, s.p.Keys == problem.Paged},
 	} {
 		if f.supported {
 			k.Supports = append(k.Supports, f.name)
@@ -171,7 +195,7 @@ func (s *short) uses(names ...string) bool {
 
 // operandNames are the names of all operands that an attention problem can have, and workspace.
 var operandNames = func() (list []string) {
-	for _, o := range attn.Operands(problem.Attention{LSE: true, Sinks: true, Masked: true, Queries: problem.Packed, Keys: problem.Paged}) {
+	for _, o := range attn.Operands(problem.Attention{LSE: true, Sinks: true, Masked: true, Bias: problem.F32, Rope: problem.RotateHalves, Queries: problem.Packed, Keys: problem.Paged}) {
 		list = append(list, o.Name)
 	}
 	return append(list, "workspace")

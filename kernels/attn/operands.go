@@ -9,7 +9,7 @@ import (
 )
 
 // Operands returns the memory of an attention problem: q, k and v, their scales qs, ks and vs
-// if the problem has scales, its sinks, its mask, the lengths and places of its sequences, o, and
+// if the problem has scales, its sinks, its mask, its bias, its angles, the lengths and places of its sequences, o, and
 // lse if the problem asks for the log-sum-exp.
 func Operands(p problem.Attention) []kernel.Operand {
 	p = p.Filled()
@@ -26,6 +26,13 @@ func Operands(p problem.Attention) []kernel.Operand {
 	}
 	if p.Masked {
 		list = append(list, input("mask", "u8", Exprs("B", "Sq", "Skv")))
+	}
+	if p.Bias != "" {
+		list = append(list, input("bias", string(p.Bias), Exprs("B", "H", "Sq", "Skv")))
+	}
+	if p.Rope != "" {
+		angles := Exprs("max(Sq, Skv)", "D / 2")
+		list = append(list, input("rope_cos", "f32", angles), input("rope_sin", "f32", angles))
 	}
 	list = append(list, batchOperands(p)...)
 	list = append(list, kernel.Operand{Name: "o", Type: string(p.Output), Role: kernel.Output, Dims: withD(q)})
@@ -70,6 +77,8 @@ func scaleDims(p problem.Attention) (q, kv []expr.Expr) {
 		return Exprs("H"), Exprs("Hkv")
 	case problem.PerTensor:
 		return Exprs("1"), Exprs("1")
+	case problem.PerBatch:
+		return Exprs("B", "H"), Exprs("B", "Hkv")
 	case problem.PerToken:
 		return dims(p, p.Queries, "H", "Sq", "total_q"), dims(p, p.Keys, "Hkv", "Skv", "total_kv")
 	case problem.PerBlock:

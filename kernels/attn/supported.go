@@ -28,6 +28,8 @@ func CheckSupported(p problem.Attention, headDims []int, scalings ...problem.Sca
 		return fmt.Errorf("windows, softcap and sinks are not supported")
 	case p.Masked || p.Ragged():
 		return fmt.Errorf("masks in memory and sequences of different lengths are not supported")
+	case p.Bias != "" || p.Rope != "":
+		return fmt.Errorf("a bias of the logits and rotary embeddings are not supported")
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func Held(p problem.Attention, distribution string, compared []ref.Row) (mean fl
 	case problem.E5M2:
 		sigma = Spread / 4
 	}
-	other := p.Scale != 0 || p.Softcap != 0 || p.Sinks || p.Masked || p.Ragged()
+	other := p.Scale != 0 || p.Softcap != 0 || p.Sinks || p.Masked || p.Bias != "" || p.Rope != "" || p.Ragged()
 	if sigma == 0 || other || distribution != "normal" || s.Skv < 32 || len(compared) == 0 {
 		return 0, false
 	}

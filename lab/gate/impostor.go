@@ -31,7 +31,7 @@ var Impostors = []string{Zeros, Constant, MeanOfV, SwapHeads, ShiftRows, Missing
 // Excuse returns why an impostor cannot be distinguished from the right output on a case, or
 // "" when the case must catch it. A record cannot excuse an impostor; only this function can.
 func Excuse(impostor string, p problem.Attention, distribution string) string {
-	s, masked := p.Shape, p.Causal || p.Window.Limited() || p.Masked || p.Ragged()
+	s, masked := p.Shape, p.Causal || p.Window.Limited() || p.Masked || p.Bias != "" || p.Ragged()
 	if why, ok := blind[distribution]; ok && (len(why.to) == 0 || slices.Contains(why.to, impostor)) {
 		return fmt.Sprintf("%s: %s", distribution, why.because)
 	}

@@ -147,8 +147,8 @@ func checkProblem(p problem.Attention, t ptx.Target) error {
 		return fmt.Errorf("output %s is not supported: use f16 or bf16", p.Output)
 	case p.Scaling != problem.PerHead && p.Scaling != problem.PerTensor:
 		return fmt.Errorf("scaling %s is not supported: use %s or %s", p.Scaling, problem.PerHead, problem.PerTensor)
-	case p.Masked:
-		return fmt.Errorf("masks in memory are not supported")
+	case p.Masked || p.Bias != "" || p.Rope != "":
+		return fmt.Errorf("masks and biases in memory and rotary embeddings are not supported")
 	case p.Format == problem.E4M3 && t.SM < 89:
 		return fmt.Errorf("%s cannot convert e4m3: use e5m2, or a GPU from sm_89 on", t)
 	case t.SM < 80:
