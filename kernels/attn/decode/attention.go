@@ -22,7 +22,7 @@ type attention struct {
 	it     item
 	rows   [2]row // the lane's
 	c      [2]build.F32
-	q      tile.A
+	q      build.Shared[build.B32] // the lane's words of operand A
 	state  *part.Softmax
 	S, O   *tile.Frag
 	keys   tile.Cursor[build.F16] // for ldmatrix, in slot 0
@@ -52,31 +52,42 @@ func (g *gen) newAttention(it item) *attention {
 	return a
 }
 
-// loadQueries loads the lane's words of Q as operand A, and the factors of the scores. Column
-// 4q of sixteen and the three after it are the columns 2q, 2q+1, 2q+8 and 2q+9 of operand A,
-// because ldmatrix gives a lane four neighbouring bytes of K.
+// loadQueries loads the lane's words of Q as operand A into shared memory, where all teams
+// find them: in registers they would take as many as half of O. It also loads the factors of
+// the scores. Column 4q of sixteen and the three after it are the columns 2q, 2q+1, 2q+8 and
+// 2q+9 of operand A, because ldmatrix gives a lane four neighbouring bytes of K.
 func (a *attention) loadQueries() {
 	g := a.g
 	k := g.k
 	steps := g.d / 16
-	var words [2][]*build.Var[build.B32]
-	for s := range a.rows {
-		words[s] = build.Vars(k.B32(0), steps)
+	for s, r := range a.rows {
 		c := build.NewVar(k.F32(0))
-		k.If(a.rows[s].exists, func() {
-			from := g.q.Addr().Add(g.place(a.it, a.rows[s]).MulWide(g.d)).Add(g.lane.And(3).Shl(2).CvtU64())
-			for i, w := range words[s] {
-				w.Set(build.GlobalAt[build.B32](from).Plus(4 * i).Ld())
-			}
-			c.Set(g.factor(a.it, a.rows[s]))
-		})
+		k.If(r.exists, func() { c.Set(g.factor(a.it, r)) })
 		a.c[s] = c.Get()
 	}
-	for i := range steps {
-		upper, lower := a.decode(words[0][i].Get()), a.decode(words[1][i].Get())
-		a.q = append(a.q, [4]build.B32{upper[0], lower[0], upper[1], lower[1]})
-	}
+	tile := g.rowTile.MulLo(steps * stepWords).Add(g.lane.Shl(2))
+	a.q = build.SharedAs[build.B32](g.shared, g.plan.q).At(tile)
+	k.If(g.team.SetpEq(0), func() {
+		var words [2][]*build.Var[build.B32]
+		for s, r := range a.rows {
+			words[s] = build.Vars(k.B32(0), steps)
+			k.If(r.exists, func() {
+				from := g.q.Addr().Add(g.place(a.it, r).MulWide(g.d)).Add(g.lane.And(3).Shl(2).CvtU64())
+				for i, w := range words[s] {
+					w.Set(build.GlobalAt[build.B32](from).Plus(4 * i).Ld())
+				}
+			})
+		}
+		for i := range steps {
+			upper, lower := a.decode(words[0][i].Get()), a.decode(words[1][i].Get())
+			a.q.Plus(i * stepWords).StV4([4]build.B32{upper[0], lower[0], upper[1], lower[1]})
+		}
+	})
+	k.SyncThreads()
 }
+
+// stepWords is the number of words of 16 rows and 16 columns of operand A.
+const stepWords = 128
 
 // factor returns the factor that turns a row's scores into logits to base 2, or, with a soft
 // cap, into arguments of tanh.
@@ -122,9 +133,13 @@ func (a *attention) scores(slot build.U32) {
 	a.S.Fill(k.F32(0))
 	K := a.keys.Plus(slot)
 	for d := 0; d < a.g.d; d += 64 {
+		var q [4][4]build.B32
+		for i := range q {
+			q[i] = a.q.Plus((d/16 + i) * stepWords).LdV4()
+		}
 		for n := 0; n < a.g.c.TileN; n += 8 {
 			for i, word := range k.LdmatrixM8n8X4(K.At(n, d/2)) { // of 16 columns each
-				a.mma(a.S, n/8, a.q[d/16+i], a.decode(word))
+				a.mma(a.S, n/8, q[i], a.decode(word))
 			}
 		}
 	}

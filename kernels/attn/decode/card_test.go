@@ -82,7 +82,7 @@ func timed(p problem.Attention) []Config {
 // TestCardTimes times configurations on shapes of decoding, in a replayed graph with warm
 // caches.
 func TestCardTimes(t *testing.T) {
-	card := kerneltest.Card(t, ptx.SM89)
+	card := kerneltest.Card(t, ptx.SM90a)
 	timer, err := timing.New(card)
 	if err != nil {
 		t.Fatal(err)
@@ -98,10 +98,10 @@ func TestCardTimes(t *testing.T) {
 		var names []string
 		traffic := 2 * p.KV().Len()
 		for _, c := range timed(p) {
-			if c.Check(p, ptx.SM90) != nil {
+			if c.Check(p, ptx.SM90a) != nil {
 				continue
 			}
-			k, err := New(p, c, ptx.SM90)
+			k, err := New(p, c, ptx.SM90a)
 			if err != nil {
 				t.Fatal(err)
 			}

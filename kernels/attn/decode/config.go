@@ -45,6 +45,9 @@ func Default(p problem.Attention, chip kernel.Chip) Config {
 	if chip.SharedPerSM >= largeShared {
 		c.Stages, bytes = 2, 4096
 	}
+	if p.D > 128 {
+		c.Stages = 2
+	}
 	for c.RowTiles < mostRows/warpRows && c.RowTiles*warpRows < rows(p) {
 		c.RowTiles *= 2
 	}
@@ -90,6 +93,18 @@ func (c Config) threads() int { return 32 * c.Warps }
 
 // teams returns the number of teams of a block. Each has its own keys.
 func (c Config) teams() int { return c.Warps / c.RowTiles }
+
+// maxRegisters returns the limit of registers per thread: what the resources gate allows. A
+// thread of a kernel for D = 256 needs more than that for O and its operands.
+func maxRegisters(d int, t ptx.Target) int {
+	switch {
+	case d > 128:
+		return 255
+	case t.Runs(ptx.SM90a):
+		return 168
+	}
+	return 128
+}
 
 // Shared memory in bytes: the most that a block may have, and what an SM has.
 const (
@@ -162,6 +177,7 @@ type plan struct {
 	tile  int // bytes of a tile of K, and of V
 	slot  int // bytes of a tile of K and the tile of V after it
 	ring  int // bytes of the ring of a team; the rings follow each other from 0 on
+	q     int // the queries of each row tile, as operands in f16
 	stats int // references and sums of the rows of each warp
 	last  int // whether the block is the last one of its item
 	total int
@@ -174,7 +190,8 @@ func (c Config) plan(d int) plan {
 	p.slot = 2 * p.tile
 	p.ring = c.Stages * p.slot
 	rings, outputs := c.teams()*p.ring, 4*c.Warps*warpRows*d
-	p.stats = max(rings, outputs)
+	p.q = max(rings, outputs)
+	p.stats = p.q + 2*c.RowTiles*warpRows*d
 	p.last = p.stats + 8*c.Warps*warpRows
 	p.total = p.last + 16
 	return p

@@ -71,11 +71,12 @@ func TestDefectsAreFound(t *testing.T) {
 	}{
 		{"tiles are not waited for", one, change("cp.async.wait_group 1;", "cp.async.wait_group 2;", 0)},
 		{"the warp is not waited for", one, change("bar.warp.sync", "// bar.warp.sync", 0)},
-		{"the team is not waited for", four, change("bar.sync 0;", "", 0)},
-		{"results written into rings that are in use", one, change("bar.sync 0;", "", 0)},
-		{"results of warps read before they are written", one, change("bar.sync 0;", "", 1)},
-		{"partial results not written before the block arrives", one, change("bar.sync 0;", "", 2)},
-		{"the flag read before it is written", one, change("bar.sync 0;", "", 3)},
+		{"the team is not waited for", four, change("bar.sync 0;", "", 1)},
+		{"queries read before they are written", one, change("bar.sync 0;", "", 0)},
+		{"results written into rings that are in use", one, change("bar.sync 0;", "", 1)},
+		{"results of warps read before they are written", one, change("bar.sync 0;", "", 2)},
+		{"partial results not written before the block arrives", one, change("bar.sync 0;", "", 3)},
+		{"the flag read before it is written", one, change("bar.sync 0;", "", 4)},
 		{"arrival without release and acquire", one, change("acq_rel", "relaxed", 0)},
 	} {
 		config := Default(c.p, h200)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -22,8 +23,11 @@ func TestResources(t *testing.T) {
 		for _, rows := range []int{4, 32, 64} {
 			p := attends(1, rows, 1, 1, 8192, d)
 			p.LSE = true
-			for _, c := range configs(p) {
-				k, err := New(p, c, ptx.SM90)
+			for _, on := range []struct {
+				config Config
+				target ptx.Target
+			}{{Default(p, h200), ptx.SM90a}, {Default(p, kernel.Chip{}), ptx.SM89}} {
+				k, err := New(p, on.config, on.target)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -31,16 +35,16 @@ func TestResources(t *testing.T) {
 				if err := os.WriteFile(in, []byte(k.PTX), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				out, err := exec.Command("ptxas", "-v", "-arch", "sm_90", "-o", os.DevNull, in).CombinedOutput()
+				out, err := exec.Command("ptxas", "-v", "-arch", on.target.String(), "-o", os.DevNull, in).CombinedOutput()
 				if err != nil {
-					t.Fatalf("%v: ptxas: %v\n%s", c, err, out)
+					t.Fatalf("%v: ptxas: %v\n%s", on.config, err, out)
 				}
 				found := usage.FindSubmatch(out)
 				if found == nil || string(found[1]) != "0" {
-					t.Errorf("d%d, %v: %s", d, c, out)
+					t.Errorf("d%d, %v, %v: %s", d, on.config, on.target, out)
 					continue
 				}
-				t.Logf("d%d, %v: %s registers", d, c, found[2])
+				t.Logf("d%d, %v, %v: %s registers", d, on.config, on.target, found[2])
 			}
 		}
 	}
