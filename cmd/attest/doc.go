@@ -25,6 +25,7 @@
 //	                           work with records and verdicts
 //	attest report              show the evidence as tables, Markdown or one HTML page
 //	attest list                list kernels, shapes, distributions and devices
+//	attest diff A [B]          find the first intermediate value in which two kernels differ
 //	attest export torch|cupy|c|ptx
 //	                           write kernels for PyTorch, CuPy, C and other programs
 //	attest remote add|remove|list|clean
@@ -309,6 +310,12 @@
 //	"distributions"   "name", "what"
 //	"devices"         "name" (a value of --device), "what"
 //	"chips"           "name" (a value of --chip), "target", "sms", "mhz"
+//
+// # JSON of diff
+//
+// One object: "a" and "b" (the kernels), "shape", "device", "tile_q", "tile_kv", "bad_weights",
+// "bad_outputs", "first" (null, or "value", "batch", "head", "row", "key" and "why") and "tiles", a
+// list of "batch", "head", "row" and "keys" (. agrees, x differs).
 //
 // # JSON of export
 //

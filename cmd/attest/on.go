@@ -23,7 +23,7 @@ import (
 )
 
 // runElsewhere lists the commands that take --on.
-var runElsewhere = []string{"gate", "bench", "run", "exec", "profile", "explain", "tune", "compare", "calibrate", "doctor"}
+var runElsewhere = []string{"gate", "bench", "run", "exec", "profile", "explain", "diff", "tune", "compare", "calibrate", "doctor"}
 
 // elsewhere lets a command run on another machine.
 type elsewhere struct {

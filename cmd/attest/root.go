@@ -51,7 +51,7 @@ and has saved the inputs.`,
 	flags.BoolVar(&env.JSON, "json", false, "write JSON, one object per line; each command's help lists the fields")
 	flags.Var(&env.Color, "color", "colour the output: auto, always or never; NO_COLOR turns auto off")
 	flags.BoolVar(&env.Progress, "progress", false, "show progress on standard error even if it is not a terminal")
-	addGroup(root, "Judge and measure kernels", gateCommand(env), mutateCommand(env), runCommand(env), profileCommand(env), explainCommand(env), benchCommand(env),
+	addGroup(root, "Judge and measure kernels", gateCommand(env), mutateCommand(env), runCommand(env), profileCommand(env), explainCommand(env), diffCommand(env), benchCommand(env),
 		compareCommand(env), tuneCommand(env), rivalCommand(env), calibrateCommand(env))
 	addGroup(root, "Work with PTX", ptxCommand(env), execCommand(env), captureCommand(env), fuzzCommand(env), exportCommand(env))
 	addGroup(root, "Read the evidence", evidenceCommand(env), reportCommand(env))

@@ -116,6 +116,7 @@ var layers = []string{
 	"internal/fuzzrun",
 	"internal/archive",
 	"internal/execrun",
+	"internal/kerneldiff",
 	"internal/remote",
 	"internal/export",
 	"cmd/attest",
