@@ -188,7 +188,9 @@ func Quick() Plan {
 			{Shape: length(2, 2, 100), Seed: 2, Distribution: "one-hot"},
 			{Shape: length(1, 2, 129), Seed: 0, Distribution: "large-logits"},
 			{Shape: length(1, 2, 65), Seed: 1, Distribution: "outliers"},
-			{Shape: length(1, 2, 17), Seed: 2, Distribution: "rising"},
+			{Shape: length(1, 2, 300), Seed: 2, Distribution: "rising"}, // several tiles, as in the next
+			{Shape: length(1, 2, 400), Seed: 1, Distribution: "steps"},
+			{Shape: length(1, 2, 33), Seed: 1, Distribution: "zeros"},
 			{Shape: length(2, 8, 256), Name: "mission256", Seed: 2, Distribution: "normal"},
 			{Shape: length(1, 8, 512), Name: "mission", Seed: 0, Distribution: "normal"},
 			{Shape: length(1, 1, 607), Seed: 1, Distribution: "normal"}, // many tiles, and a partial one
@@ -246,7 +248,7 @@ func Full() Plan {
 	}
 	for _, d := range ref.Distributions() {
 		if d.Name != "normal" {
-			p.Cases = append(p.Cases, Case{Shape: length(2, 3, 200), Seed: 1, Distribution: d.Name})
+			p.Cases = append(p.Cases, Case{Shape: length(1, 3, 400), Seed: 1, Distribution: d.Name})
 		}
 	}
 	p.Times = DefaultTimes()

@@ -156,6 +156,22 @@ func (m *maker) along(p place, row []float32, share float64) {
 	}
 }
 
+// levels makes rows of whole numbers from -7 to 7, which FP8 represents exactly at any scale
+// that maps 7 to its largest number.
+func levels(m *maker, p place, row []float32) {
+	for i := range row {
+		row[i] = float32(int(m.own.at(m.first(p)+uint64(i))%15) - 7)
+	}
+}
+
+// groups makes rows of K with one element that is not zero: a random one for the first eight keys of
+// a head, the next for the next eight keys, and so on. The logit of a key is then the level that the
+// row of Q has for its group, times 64/√D.
+func groups(m *maker, p place, row []float32) {
+	first := m.own.at(m.first(place{b: p.b, h: p.h})) % uint64(len(row))
+	row[(int(first)+p.s/8)%len(row)] = 64
+}
+
 // magnitude returns the magnitude of a head of K or V: one of 1, 0.59, 0.35 and 0.21, where
 // neighbours differ. The pattern does not repeat every four or eight heads, because a kernel
 // might use only a few bits of the number of the head.

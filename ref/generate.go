@@ -34,6 +34,7 @@ func Distributions() []Distribution {
 		{"constant-v", "all rows of V are equal: every row of O is that row, for any weights", nil, nil, constant},
 		{"rising", "logits rise along the sequence: the running maximum changes with every tile", lean, rising, nil},
 		{"falling", "logits fall along the sequence: the first tile has almost all the weight", lean, falling, nil},
+		{"steps", "logits jump up and down every eight keys, differently in each row: the maxima of rows change in different tiles", levels, groups, nil},
 		{"heads", "each head has its own magnitude: shows the use of another head's scale", headsOfQ, headsOfK, headsOfV},
 		{"tiny", "magnitudes of 1e-7: too small for a scale of their own, which must then be 1", tiny, tiny, tiny},
 		{"zeros", "all zeros: shows a division by a scale of zero", zeros, zeros, zeros},

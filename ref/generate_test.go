@@ -25,6 +25,7 @@ var golden = map[string]string{
 	"constant-v":   "0223a69ad2c031b7",
 	"rising":       "28f31ad5a9bff4fc",
 	"falling":      "2a99d719640b7224",
+	"steps":        "a64a743d2bc23a16",
 	"heads":        "3e35c0d27f2f7d1a",
 	"tiny":         "45fbdb5ad43c097b",
 	"zeros":        "881558fddf4e19ef",
@@ -213,6 +214,16 @@ func TestMeaning(t *testing.T) {
 	})
 	eachRow("rising", func(_ *Inputs, _ Row, _, logits []float64) bool { return argmax(logits) >= 180 })
 	eachRow("falling", func(_ *Inputs, _ Row, _, logits []float64) bool { return argmax(logits) < 20 })
+	late := 0 // rows whose maximum grows by more than 32 powers of 2 after the first 64 keys
+	eachRow("steps", func(_ *Inputs, _ Row, _, logits []float64) bool {
+		if slices.Max(logits)-slices.Max(logits[:64]) > 32*math.Ln2 {
+			late++
+		}
+		return slices.Max(logits) > 0
+	})
+	if n := s.Q().Rows(); late < n/20 || late > n/2 {
+		t.Errorf("steps: the maximum of %d of %d rows grows much after the first 64 keys", late, n)
+	}
 	eachRow("zeros", func(_ *Inputs, _ Row, o, _ []float64) bool { return slices.Max(o) == 0 })
 	overflows := 0
 	eachRow("large-logits", func(_ *Inputs, _ Row, _, logits []float64) bool {

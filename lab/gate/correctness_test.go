@@ -74,6 +74,9 @@ func TestCorrectnessGate(t *testing.T) {
 		want   string
 	}{
 		{"no section", func(r *record.Record) { r.Correctness = nil }, record.Skipped, "no case was run"},
+		{"V is zero", cases(func(c *record.Case) {
+			c.Distribution, c.PlainDequantised.Max, c.Dequantised.Max = "zeros", 0, 1e-7
+		}), record.Red, "largest error where all values are zero 1e-07, the tolerance is 0"},
 		{"no case", func(r *record.Record) { r.Correctness.Cases = nil }, record.Skipped, "no case was run"},
 		{"an impostor passes", uncaught(Zeros), record.Void, "normal, seed 0: the impostor zeros passes, and 1 more"},
 		{"an excused impostor passes", uncaught(MissingKey), record.Green, "14 of 16 impostors caught"},

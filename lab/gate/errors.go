@@ -99,7 +99,7 @@ func Within(t record.Tolerance, p problem.Attention, c *record.Case) (why []stri
 	if n := c.Errors.NotFinite + c.Dequantised.NotFinite; n > 0 {
 		return []string{fmt.Sprintf("%d of %d elements are not finite, or their reference is not", max(c.Errors.NotFinite, c.Dequantised.NotFinite), c.Errors.Elements)}
 	}
-	why = fixed(t, c)
+	why = append(fixed(t, c), zero(c)...)
 	if mean, ok := Held(c.Of(p), c.Distribution, rowsOf(c.Of(p), c)); ok {
 		why = append(why, above("mean error", c.Errors.Mean, mean, "the bound for rounding to "+string(p.Format))...)
 	}
@@ -114,6 +114,15 @@ func Within(t record.Tolerance, p problem.Attention, c *record.Case) (why []stri
 		why = append(why, above("error of the log-sum-exp", c.LSE.Max, most, "the tolerance")...)
 	}
 	return why
+}
+
+// zero holds the output to exactly zero where V is zero once it is quantised. The tolerances accept
+// a sum that starts with a small number instead of 0.
+func zero(c *record.Case) []string {
+	if c.Distribution != "zeros" && c.Distribution != "tiny" || c.PlainDequantised.Max != 0 {
+		return nil
+	}
+	return above("largest error where all values are zero", c.Dequantised.Max, 0, "the tolerance")
 }
 
 // above returns a reason when a value is larger than the most that is accepted. whose says

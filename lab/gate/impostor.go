@@ -56,6 +56,8 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 		return "two rows may weigh the same key"
 	case impostor == MeanOfV && s.Skv < TileOfKeys && rows < 16:
 		return "a few keys may have equal weights in a few rows"
+	case impostor == MeanOfV && distribution == "steps" && s.Skv <= 16:
+		return "most rows see keys of equal weight"
 	case impostor == MissingTile && s.Skv <= TileOfKeys:
 		return "there is one tile of keys"
 	case impostor == MissingTile && peaked && looking*TileOfKeys < 8*s.Skv:
@@ -100,5 +102,6 @@ var blind = map[string]struct {
 	"falling":    {[]string{ShiftRows, MissingTile, MissingKey}, "the first keys have all the weight"},
 	"rising":     {[]string{ShiftRows}, "the last keys have all the weight, in every row"},
 	"outliers":   {[]string{Tail}, "outliers change the errors more than a row does"},
+	"steps":      {[]string{MissingTile, MissingKey}, "a few groups of keys have all the weight"},
 	"ties":       {[]string{MissingTile, MissingKey}, "the tiles of keys are equal"},
 }

@@ -77,6 +77,9 @@ func TestExcuse(t *testing.T) {
 		{MissingKey, problem.Attention{Shape: shape(1, 4, 4, 64, 64), Masked: true}, "one-hot", "few rows see"},
 		{MissingKey, problem.Attention{Shape: shape(1, 4, 4, 64, 64), Keys: problem.Paged}, "one-hot", "few rows see"},
 
+		{MissingKey, full(shape(1, 4, 4, 64, 64)), "steps", "a few groups of keys"},
+		{MeanOfV, full(shape(1, 8, 8, 64, 16)), "steps", "keys of equal weight"},
+		{MeanOfV, full(shape(1, 8, 8, 64, 17)), "steps", ""},
 		{MissingKey, full(shape(1, 4, 4, 64, 64)), "ties", "ties: the tiles of keys are equal"},
 		{Tail, full(shape(1, 1, 1, 1, 1)), "outliers", "outliers change the errors"},
 		{Tail, full(shape(1, 1, 1, 1, 1)), "normal", ""},

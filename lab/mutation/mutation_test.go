@@ -108,7 +108,7 @@ func TestFates(t *testing.T) {
 		{"mul.lo.u32 %r7, %r4, %r1; becomes mul.hi.u32 %r7, %r4, %r1;", record.Survived, ""},
 		{"mov.f32 %f2, 0fFF800000; becomes mov.f32 %f2, 0f7F800000;", record.Killed, "correctness"},
 		{"sub.rn.f32 %f9, %f2, %f8; becomes sub.rn.ftz.f32 %f9, %f2, %f8;", record.Equivalent, ""},
-		{"div.rn.f32 %f4, %f4, %f3; becomes div.rz.f32 %f4, %f4, %f3;", record.Accurate, ""},
+		{"fma.rn.f32 %f3, %f3, %f9, %f10; becomes fma.rz.f32 %f3, %f3, %f9, %f10;", record.Accurate, ""},
 	} {
 		m := fateOf(t, r, c.change)
 		if m.Fate != c.fate || m.By != c.by {
