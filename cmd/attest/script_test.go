@@ -49,7 +49,9 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ATTEST_SEED", "1") // the same inputs every time
-			return nil
+			root, err := filepath.Abs("../..")
+			e.Setenv("REPOSITORY", root)
+			return err
 		},
 	})
 }

@@ -119,6 +119,7 @@ var layers = []string{
 	"internal/kerneldiff",
 	"internal/remote",
 	"internal/export",
+	"internal/mcpserver",
 	"cmd/attest",
 	"internal/frozen",
 	"internal/repo",
@@ -136,10 +137,11 @@ var never = []struct{ from, to, why string }{
 // outside lists the packages that may import each third-party module. Tests may import all
 // of them.
 var outside = map[string]string{
-	"github.com/spf13/cobra":          "cmd/attest",
-	"github.com/ebitengine/purego":    "device/cuda device/nvml",
-	"github.com/rogpeppe/go-internal": "", // tests only
-	"golang.org/x/tools/txtar":        "internal/devicetest",
+	"github.com/spf13/cobra":                 "cmd/attest",
+	"github.com/ebitengine/purego":           "device/cuda device/nvml",
+	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserver",
+	"github.com/rogpeppe/go-internal":        "", // tests only
+	"golang.org/x/tools/txtar":               "internal/devicetest",
 }
 
 // pkg holds the fields of a package that go list prints.
