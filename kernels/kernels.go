@@ -68,7 +68,7 @@ func Find(name string) (attn.Family, attn.Variant, error) {
 			return nil, attn.Variant{}, fmt.Errorf("%s: %w", name, err)
 		}
 		return f, attn.Variant{
-			Name: name, Base: base, Idea: base + " + " + strings.Join(toggles, ", "), ByShape: all[i].ByShape,
+			Name: name, Base: base, Idea: base + " + " + strings.Join(toggles, ", "), ByShape: all[i].ByShape, ByChip: all[i].ByChip,
 		}, nil
 	}
 	return nil, attn.Variant{}, fmt.Errorf("no kernel is called %q: use one of %s", base, strings.Join(Names(), ", "))

@@ -39,7 +39,7 @@ func formatFlags(c *cobra.Command, s *campaign.Selection) {
 	f := c.Flags()
 	f.StringVar(&s.Format, "format", "e4m3", "format of Q, K and V: e4m3, e5m2, u8 or u8-legacy; in u8 a byte u means (u-128)/127*448*scale")
 	f.StringVar(&s.Output, "output", "f16", "format of O: f16, bf16")
-	f.BoolVar(&s.Causal, "causal", false, "mask the keys after each query; only kernels for Hopper support it")
+	f.BoolVar(&s.Causal, "causal", false, "mask the keys after each query; the stages do not support it")
 	complete(c, "format", campaign.Formats()...)
 	complete(c, "output", campaign.Outputs...)
 	completeKernels(c)

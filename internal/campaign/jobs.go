@@ -6,6 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // job is one kernel to judge, with the shapes of --shape that it computes.
@@ -16,10 +17,19 @@ type job struct {
 	file   string // the PTX file, "" for a kernel of attest
 }
 
+// usual is a shape that a kernel must compute to be judged when the user names neither kernels
+// nor shapes: decode computes few queries and has no place beside the others.
+var usual = problem.Square(1, 8, 512, 0)
+
 // ladder returns all kernels that support the format.
 func (g *Gate) ladder() (list []job, err error) {
 	for _, name := range kernels.Ladder() {
 		jobs, refused := g.jobs(name)
+		if refused == nil && len(g.Shapes) == 0 {
+			shape := usual
+			shape.D = jobs[0].Problem.D
+			refused = jobs[0].ServesShape(shape)
+		}
 		if refused == nil {
 			list = append(list, jobs...)
 		} else if err == nil {

@@ -33,8 +33,8 @@ type Selection struct {
 
 	// shape is what kernels for Hopper are written for; zero is mission.
 	shape problem.Shape
-	// device is the target of the device that kernels run on; zero is any device.
-	device ptx.Target
+	// chip is the chip of the device that kernels run on; zero is any device.
+	chip kernel.Chip
 }
 
 // Formats returns the values of --format.
@@ -49,7 +49,7 @@ func Formats() (names []string) {
 var Outputs = []string{"f16", "bf16"}
 
 // headDims are the head dimensions that kernels of attest exist for.
-var headDims = []int{64, 128}
+var headDims = []int{64, 96, 128, 256}
 
 // Check refuses flags that do not go together.
 func (s *Selection) Check() error {
@@ -59,7 +59,7 @@ func (s *Selection) Check() error {
 	case s.Output != "" && !slices.Contains(Outputs, s.Output):
 		return fmt.Errorf("--output %s: use %s", s.Output, orList(Outputs))
 	case s.HeadDim != 0 && !slices.Contains(headDims, s.HeadDim):
-		return fmt.Errorf("--head-dim %d is not supported by the kernels of attest: use 64 or 128", s.HeadDim)
+		return fmt.Errorf("--head-dim %d is not supported by the kernels of attest: use %s", s.HeadDim, english.Or(headDims))
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (s *Selection) Kernel(name string) (*lab.Subject, error) {
 		return nil, fmt.Errorf("there is no kernel %q; %s", name, hint)
 	}
 	if s.HeadDim != 0 && !slices.Contains(headDims, s.HeadDim) {
-		return nil, fmt.Errorf("--shape %v: head dimension %d is not supported by the kernels of attest: use 64 or 128", s.shape, s.HeadDim)
+		return nil, fmt.Errorf("--shape %v: head dimension %d is not supported by the kernels of attest: use %s", s.shape, s.HeadDim, english.Or(headDims))
 	}
 	if s.Target != "" {
 		target, err := ptx.ParseTarget(s.Target)
@@ -161,21 +161,24 @@ func (s *Selection) Kernel(name string) (*lab.Subject, error) {
 		}
 		return lab.Preset(name, s.Problem(), kernel.Chip{Target: target})
 	}
+	if _, v, err := kernels.Find(name); err == nil && v.ByChip {
+		return lab.Preset(name, s.Problem(), s.chip)
+	}
 	k, err := lab.Preset(name, s.Problem(), kernel.Chip{})
-	if err != nil || s.device == (ptx.Target{}) || s.device.Runs(k.Target) {
+	if err != nil || s.chip.Target == (ptx.Target{}) || s.chip.Target.Runs(k.Target) {
 		return k, err
 	}
-	if k, err = lab.Preset(name, s.Problem(), kernel.Chip{Target: s.device}); err != nil {
+	if k, err = lab.Preset(name, s.Problem(), kernel.Chip{Target: s.chip.Target}); err != nil {
 		return nil, fmt.Errorf("%w; --device emu runs every kernel", err)
 	}
 	return k, nil
 }
 
 // On makes Kernel build kernels that a machine can run. A kernel keeps its usual target if
-// the machine runs that.
+// the machine runs that, unless the kernel depends on the chip.
 func (s *Selection) On(m *machine.Machine) {
 	if m.Device != nil {
-		s.device = m.Device.Info().Target
+		s.chip = m.Device.Info().Chip()
 	}
 }
 

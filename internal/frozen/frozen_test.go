@@ -38,7 +38,7 @@ func TestFrozen(t *testing.T) {
 		key, is, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		want[key] = is
 	}
-	all := append(stageVariants(), hopperVariants()...)
+	all := slices.Concat(stageVariants(), hopperVariants(), decodeVariants())
 	if !*full && !*update {
 		all = everySeventh(all)
 	}

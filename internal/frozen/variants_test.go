@@ -7,6 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/tune"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/kernels/attn/decode"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -59,6 +60,37 @@ func hopperVariants() (list []variant) {
 		}
 	}
 	return append(list, chosen()...)
+}
+
+// decodeVariants returns the kernels for few queries: all forms, and the features of serving.
+func decodeVariants() (list []variant) {
+	for _, d := range []int{64, 128, 256} {
+		for i := range 8 {
+			p := problem.Attention{
+				Shape: problem.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 1 + 7*(i%2), Skv: 4096, D: d}, LSE: i&2 != 0, Causal: i&4 != 0,
+				Format: []problem.Format{problem.E4M3, problem.E5M2}[i%2], Output: outputs[i/2%2],
+			}
+			list = append(list, named(decode.Family{}, p)...)
+		}
+		p := problem.Attention{Shape: problem.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 1, Skv: 4096, D: d}}.Filled()
+		list = append(list, neighbours(decode.Family{}, p)...)
+	}
+	for _, keys := range []problem.Placement{problem.Padded, problem.Packed, problem.Paged} {
+		for _, layout := range []problem.Layout{problem.BHSD, problem.BSHD} {
+			p := problem.Attention{
+				Shape: problem.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 2, Skv: 4096, D: 128}, Keys: keys, Layout: layout,
+				Window: problem.NewWindow(100, 0), Softcap: 20, Sinks: true, Scaling: problem.PerTensor,
+			}
+			if keys == problem.Packed {
+				p.Queries = problem.Packed
+			}
+			for _, v := range named(decode.Family{}, p) {
+				v.key += fmt.Sprintf(" %s %s", keys, layout)
+				list = append(list, v)
+			}
+		}
+	}
+	return list
 }
 
 // named returns the variants of a family that have a name.

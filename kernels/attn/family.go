@@ -41,6 +41,8 @@ type Variant struct {
 	Base string // the variant that Idea is relative to; "" for the first
 	// ByShape reports whether the configuration is chosen for the problem's sizes.
 	ByShape bool
+	// ByChip reports whether the configuration and the target depend on the chip.
+	ByChip bool
 }
 
 // Axis is a field of a configuration that tuning and toggles may change.

@@ -42,7 +42,7 @@ func Default(p problem.Attention, chip kernel.Chip) Config {
 	p = p.Filled()
 	c := Config{RowTiles: 1, Warps: 4, Stages: 3, BlocksPerSM: 2}
 	bytes := 2048 // of a tile of K, for each warp
-	if chip.SharedPerSM >= largeShared {
+	if chip.SharedPerSM >= largeShared || chip.SharedPerSM == 0 && chip.Target.Runs(ptx.SM90a) {
 		c.Stages, bytes = 2, 4096
 	}
 	if p.D > 128 {

@@ -38,15 +38,35 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 	}, nil
 }
 
+// sizesOnly are features that every text computes, because they only change sizes and values
+// that are passed to the kernel. written are features that a text computes if it was written
+// for a problem with them.
+var (
+	sizesOnly = []string{problem.CrossLengths, problem.CustomScale, problem.GroupedHeads}
+	written   = []string{
+		problem.CausalMask, problem.SlidingMask, problem.LogSumExp, problem.SoftCapped, problem.SinkLogits, problem.RaggedBatch, problem.PagedKeys,
+	}
+)
+
 // supports returns the features that the text for p computes.
 func supports(p problem.Attention) []string {
-	list := []string{problem.CrossLengths, problem.CustomScale, problem.GroupedHeads}
+	list := slices.Clone(sizesOnly)
 	for _, f := range p.Uses() {
-		if !slices.Contains(list, f) {
+		if slices.Contains(written, f) {
 			list = append(list, f)
 		}
 	}
 	return list
+}
+
+// unsupported returns a feature of the problem that no kernel of this family computes, or "".
+func unsupported(p problem.Attention) string {
+	for _, f := range p.Uses() {
+		if !slices.Contains(sizesOnly, f) && !slices.Contains(written, f) {
+			return f
+		}
+	}
+	return ""
 }
 
 // operands returns the memory that the arguments name: that of the problem, and workspaces for

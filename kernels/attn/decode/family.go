@@ -30,7 +30,7 @@ var designs = []struct {
 // Variants returns the named configurations.
 func (Family) Variants() (list []attn.Variant) {
 	for _, d := range designs {
-		list = append(list, attn.Variant{Name: d.name, Idea: base + " + " + d.idea, Base: base, ByShape: true})
+		list = append(list, attn.Variant{Name: d.name, Idea: base + " + " + d.idea, Base: base, ByShape: true, ByChip: true})
 	}
 	return list
 }

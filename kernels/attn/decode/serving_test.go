@@ -51,7 +51,7 @@ func drawServing(r *rand.Rand) problem.Attention {
 // TestServing compares random problems of servers with the reference. Memory that belongs to no
 // sequence is NaN, and unused entries of page tables are -1.
 func TestServing(t *testing.T) {
-	n := 20
+	n := 12
 	if *full {
 		n = 1000
 	}
