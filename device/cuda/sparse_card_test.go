@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -366,6 +367,16 @@ func (p *sparseProduct) explain(data []byte, word int) string {
 		element(lane, p.a+p.b, i, 32))
 }
 
+// named returns the first line of a text that an error names as k.ptx:LINE.
+func named(text, msg string) string {
+	for _, part := range strings.Split(msg, "k.ptx:")[1:] {
+		if n, err := strconv.Atoi(strings.SplitN(part, ":", 2)[0]); err == nil {
+			return strings.Split(text, "\n")[n-1]
+		}
+	}
+	return ""
+}
+
 // TestCardTable assembles variants of the families that package build has no constructors for, as far
 // as sm_90a has them.
 func TestCardTable(t *testing.T) {
@@ -387,7 +398,7 @@ func TestCardTable(t *testing.T) {
 				k.Version, k.Target = version, ptx.SM90a
 				m, err := d.Load("k.ptx", k.String())
 				if err != nil {
-					t.Errorf("%s: %.600s", f.Syntax, err)
+					t.Errorf("%s: %.600s\n%s", f.Syntax, err, named(k.String(), err.Error()))
 					break
 				}
 				check(t, m.Close())

@@ -19,7 +19,7 @@ var (
 		when("vec=-", "type=f32 f64 f16x2 bf16x2"), when("vec=v2", "type=f32 f16 bf16 f16x2 bf16x2"),
 		when("vec=v4", "type=f32 f16 bf16 f16x2 bf16x2"), when("vec=v8", "type=f16 bf16"))
 	multimemOps = options(
-		when("op=and or xor", "type=b32 b64"), when("op=min max", "type=u32 s32 u64 s64"), when("op=add", "type=u32 s32 u64 s64"),
+		when("op=and or xor", "type=b32 b64"), when("op=min max", "type=u32 s32 u64 s64"), when("op=add", "type=u32 s32 u64"),
 		set("op", "min max add and or xor"), set("type", "b32 b64 u32 u64 s32 s64"))
 	multimemSums = options(multimemFloats, set("op", "add min max"), set("type", "f32 f64 f16 f16x2 bf16 bf16x2"),
 		when("op=min max", "type=f16 f16x2 bf16 bf16x2"))
@@ -27,19 +27,22 @@ var (
 
 var multimemLoads = inst("d = the reduction of *a over all copies",
 	form("multimem.ld_reduce.weak{.ss}.op.type =d, [a]", multimemAccess, multimemOps),
-	form("multimem.ld_reduce{.sem}{.scope}{.ss}.op.type =d, [a]", multimemAccess, multimemOps, set("sem", "relaxed acquire")),
+	form("multimem.ld_reduce{.sem}{.scope}{.ss}.op.type =d, [a]", multimemAccess, multimemOps, set("sem", "relaxed acquire"), ordered),
 	form("multimem.ld_reduce.weak{.ss}.op{.acc}{.vec}.type =d:type[vec], [a]", multimemSums, accHalf),
-	form("multimem.ld_reduce{.sem}{.scope}{.ss}.op{.acc}{.vec}.type =d:type[vec], [a]", multimemSums, accHalf, set("sem", "relaxed acquire")))
+	form("multimem.ld_reduce{.sem}{.scope}{.ss}.op{.acc}{.vec}.type =d:type[vec], [a]", multimemSums, accHalf, set("sem", "relaxed acquire"), ordered))
+
+// ordered allows a scope only beside an order.
+var ordered = when("sem=-", "scope=-")
 
 // accHalf allows a sum in f32 only for 16-bit types.
 var accHalf = options(when("acc=acc::f32", "type=f16 f16x2 bf16 bf16x2"), when("acc=acc::f32, op=min max", "acc=-"))
 
 var multimemStores = inst("*a = b in all copies",
 	form("multimem.st.weak{.ss}.type [a], b", multimemAccess, set("type", "b32 b64 u32 u64 s32 s64")),
-	form("multimem.st{.sem}{.scope}{.ss}.type [a], b", multimemAccess, set("type", "b32 b64 u32 u64 s32 s64"), set("sem", "relaxed release")),
+	form("multimem.st{.sem}{.scope}{.ss}.type [a], b", multimemAccess, set("type", "b32 b64 u32 u64 s32 s64"), set("sem", "relaxed release"), ordered),
 	form("multimem.st.weak{.ss}{.vec}.type [a], b:type[vec]", multimemFloats, set("type", "f32 f64 f16 f16x2 bf16 bf16x2")),
-	form("multimem.st{.sem}{.scope}{.ss}{.vec}.type [a], b:type[vec]", multimemFloats, set("type", "f32 f64 f16 f16x2 bf16 bf16x2"), set("sem", "relaxed release")))
+	form("multimem.st{.sem}{.scope}{.ss}{.vec}.type [a], b:type[vec]", multimemFloats, set("type", "f32 f64 f16 f16x2 bf16 bf16x2"), set("sem", "relaxed release"), ordered))
 
 var multimemReds = inst("*a = op(*a, b) in all copies",
-	form("multimem.red{.sem}{.scope}{.ss}.op.type [a], b", multimemAccess, multimemOps, set("sem", "relaxed release")),
-	form("multimem.red{.sem}{.scope}{.ss}.op{.vec}.type [a], b:type[vec]", multimemSums, set("sem", "relaxed release")))
+	form("multimem.red{.sem}{.scope}{.ss}.op.type [a], b", multimemAccess, multimemOps, set("sem", "relaxed release"), ordered),
+	form("multimem.red{.sem}{.scope}{.ss}.op{.vec}.type [a], b:type[vec]", multimemSums, when("op=min max", "type=f16 bf16"), set("sem", "relaxed release"), ordered))

@@ -45,20 +45,19 @@ func textureReads() (all []*Form) {
 		if g.offsets > 0 {
 			offsets = "{, e:s32[" + strconv.Itoa(g.offsets) + "]}"
 		}
-		level := "lod:f32"
-		if g.ctype == "s32" {
-			level = "lod:s32"
-		}
 		gradient := "f32[" + strconv.Itoa(g.gradients) + "]"
 		geom := options(set("geom", g.name), set("ctype", g.ctype), set("dtype", "u32 s32 f32 f16"), textureNeeds(g), need("f16", 53, 42))
 		for _, result := range []string{".v4.dtype.ctype =d:dtype[4]", ".v2.f16x2.ctype =d:f16x2[2]"} {
-			operands := result + "{|p:pred}, [a:texture]"
-			all = append(all,
-				form("tex.geom"+operands+offsets+"{, f:f32}", geom),
-				form("tex.base.geom"+operands+offsets+"{, f:f32}", geom),
-				form("tex.level.geom"+operands+", "+level+offsets+"{, f:f32}", geom))
+			operands, rest := result+"{|p:pred}, [a:texture]", offsets
+			if g.name != "3d" { // which has no depth to compare with
+				rest += "{, f:f32}"
+			}
+			all = append(all, form("tex.geom"+operands+rest, geom), form("tex.base.geom"+operands+rest, geom))
+			if g.ctype != "s32" { // several samples per texel exclude mipmaps
+				all = append(all, form("tex.level.geom"+operands+", lod:f32"+rest, geom))
+			}
 			if g.gradients > 0 {
-				all = append(all, form("tex.grad.geom"+operands+", dPdx:"+gradient+", dPdy:"+gradient+offsets+"{, f:f32}", geom))
+				all = append(all, form("tex.grad.geom"+operands+", dPdx:"+gradient+", dPdy:"+gradient+rest, geom))
 			}
 		}
 	}
@@ -102,13 +101,13 @@ var surfaceMode = options(set("mode", "trap clamp zero"), set("type", "b8 b16 b3
 	when("vec=v4", "type=b8 b16 b32"), wider(), sm(20), isa(30))
 
 var surfaceLoads = inst("d = the bytes at the coordinates",
-	form("suld.b.geom{.cop}{.vec}.type{.mode} =d:type[vec], [a:surface]", set("cop", "ca cg cs cv"), surfaceMode))
+	form("suld.b.geom{.cop}{.vec}.type.mode =d:type[vec], [a:surface]", set("cop", "ca cg cs cv"), surfaceMode))
 
 var surfaceStores = slices.Concat(
 	inst("writes the bytes at the coordinates",
-		form("sust.b.geom{.cop}{.vec}.type{.mode} [a:surface], c:type[vec]", set("cop", "wb cg cs wt"), surfaceMode)),
+		form("sust.b.geom{.cop}{.vec}.type.mode [a:surface], c:type[vec]", set("cop", "wb cg cs wt"), surfaceMode)),
 	inst("writes the sample at the coordinates, converted to the format of the surface",
-		form("sust.p.geom{.vec}.b32{.mode} [a:surface], c:b32[vec]", set("mode", "trap clamp zero"), set("geom", "1d 2d 3d"), sm(20), isa(20))),
+		form("sust.p.geom{.vec}.b32.mode [a:surface], c:b32[vec]", set("mode", "trap clamp zero"), set("geom", "1d 2d 3d"), sm(20), isa(20))),
 )
 
 var surfaceReductions = slices.Concat(
@@ -118,7 +117,7 @@ var surfaceReductions = slices.Concat(
 			when("op=and or", "type=b32"), when("op=add", "type=u32 u64 s32"), when("op=min max", "type=u32 s32 u64 s64"))),
 	inst("combines the sample at the coordinates with c",
 		form("sured.p.op.geom.type.mode [a:surface], c", set("op", "add min max and or"), set("geom", "1d 2d 3d"), set("mode", "trap clamp zero"),
-			set("type", "b32 b64"), sm(20), isa(20), need("b64", 50, 42), when("op=and or", "type=b32"))),
+			set("type", "b32 b64"), sm(20), isa(20), need("b64", 50, 42), when("op=add and or", "type=b32"))),
 )
 
 var surfaceQueries = inst("d = an attribute of the surface",
