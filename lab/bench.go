@@ -159,6 +159,16 @@ func (b *bench) fill(value byte) error {
 	return nil
 }
 
+// undefine tells the checkers that nobody has written outputs and workspaces yet, except those that
+// the kernel wants to be zero.
+func (b *bench) undefine() {
+	for _, o := range b.operands {
+		if u, ok := o.buffer.(device.Undefiner); ok && o.Role.Writable() && o.Role != kernel.InOut && o.Init == kernel.AsIs {
+			u.Undefine(o.guard, o.Bytes, true)
+		}
+	}
+}
+
 // read returns the content of an operand, or nil if the kernel has no such operand.
 func (b *bench) read(name string) ([]byte, error) {
 	o := b.operand(name)

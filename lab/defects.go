@@ -175,6 +175,7 @@ func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64
 	if err := errors.Join(b.write(in), b.spoil()); err != nil {
 		return nil, nil, 0, err
 	}
+	b.undefine()
 	suspect.expect(b)
 	n, err := b.work.RunCounted(ctx)
 	executed := float64(n.WarpInstructions)

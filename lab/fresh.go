@@ -6,6 +6,7 @@ import (
 	"math"
 	random "math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/problem"
 )
@@ -18,6 +19,8 @@ var freshCases = []Case{
 	{Shape: length(2, 3, 65), Seed: 1, Distribution: "heads", Fresh: true},
 	{Shape: length(1, 2, 80), Seed: 2, Distribution: "heads", Fresh: true, Scaled: true},
 	{Shape: problem.Shape{B: 2, Hq: 4, Hkv: 2, Sq: 33, Skv: 97}, Seed: 3, Distribution: "normal", Fresh: true, Optional: true},
+	{Shape: length(1, 2, 72), Seed: 4, Distribution: "large-q", Fresh: true},
+	{Shape: length(1, 2, 72), Seed: 5, Distribution: "large-k", Fresh: true},
 }
 
 // seedBits is the size of a drawn seed: JSON readers in other languages keep 53 bits.
@@ -34,6 +37,9 @@ func FreshSeed() uint64 {
 func (m *measurement) resolved(c Case) Case {
 	r := random.New(random.NewPCG(m.p.Seed, c.Seed))
 	c = m.masks(c, random.New(random.NewPCG(m.p.Seed, c.Seed^0xa5)))
+	if p := m.s.Problem.Filled(); p.Format.OneByte() && p.Scaling == problem.NoScale && strings.HasPrefix(c.Distribution, "large-") && c.Distribution != "large-logits" {
+		c.Distribution = "heads" // without scales, such inputs are too large or too small for the format
+	}
 	c.vary.batch = m.drawBatch(c.Shape, random.New(random.NewPCG(m.p.Seed, c.Seed^0xb7)))
 	if c.Fresh {
 		c.Seed = r.Uint64() >> (64 - seedBits)

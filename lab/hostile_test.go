@@ -26,6 +26,8 @@ func TestHostile(t *testing.T) {
 	watchedCases.Depth, watchedCases.Defects = RingsAndEdge, Defects{Shapes: []problem.Shape{length(1, 1, 32)}, Schedules: []uint64{0, 1}}
 	defectsOnly := quickly()
 	defectsOnly.Cases, defectsOnly.Counters, defectsOnly.Defects = nil, problem.Shape{}, Defects{Shapes: []problem.Shape{length(1, 2, 33)}, Schedules: []uint64{0, 1}}
+	unequalCases := derivedCases
+	unequalCases.Depth, unequalCases.Cases = Listed, slices.Clone(freshCases[3:])
 	const number = ".reg .b32 %n, %n1; .reg .b64 %a; .reg .pred %c;\n"
 	// lastHead puts the address of the last head of K into %a.
 	const lastHead = "ld.param.u64 %a, [k]; ld.param.u32 %n, [heads]; sub.u32 %n, %n, 1; ld.param.u32 %n1, [seq]; mul.lo.u32 %n, %n, %n1; mad.wide.u32 %a, %n, 64, %a;\n"
@@ -42,6 +44,18 @@ func TestHostile(t *testing.T) {
 		{"the scale of V by two bits of the head", derivedCases, func(t testing.TB) *Subject { return otherScaleOfV(t, "and.b32 %few, $2, 3;") }, "correctness gate is red"},
 		{"wrong in blocks from the 256th on", derivedCases, func(t testing.TB) *Subject {
 			return tampered(t, "stage3b", "", number+"mov.u32 %n, %ctaid.x; shr.u32 %n, %n, 8;\n"+without, "")
+		}, "correctness gate is red"},
+		{"wrong from 2048 keys on, without a branch", derivedCases, func(t testing.TB) *Subject {
+			return tampered(t, "stage3b", "", number+"ld.param.u32 %n, [seq]; shr.u32 %n, %n, 11;\n"+without, "")
+		}, "correctness gate is red"},
+		{"wrong in blocks from the 512th on", derivedCases, func(t testing.TB) *Subject {
+			return tampered(t, "stage3b", "", number+"mov.u32 %n, %ctaid.x; shr.u32 %n, %n, 9;\n"+without, "")
+		}, "correctness gate is red"},
+		{"wrong if the scale of Q is large", unequalCases, func(t testing.TB) *Subject {
+			return tampered(t, "stage3b", "", number+largeScale("qs")+without, "")
+		}, "correctness gate is red"},
+		{"wrong if the scale of K is large", unequalCases, func(t testing.TB) *Subject {
+			return tampered(t, "stage3b", "", number+largeScale("ks")+without, "")
 		}, "correctness gate is red"},
 		{"wrong if one key is missing in the last tile", watchedCases, func(t testing.TB) *Subject {
 			return tampered(t, "stage3b", "", number+"ld.param.u32 %n, [seq]; and.b32 %n, %n, 63; div.u32 %n, %n, 63;\n"+without, "")
@@ -71,6 +85,11 @@ func TestHostile(t *testing.T) {
 			wants(t, v, record.Reject, c.why)
 		})
 	}
+}
+
+// largeScale sets %n to a number other than 0 if the first of some scales is at least 8.
+func largeScale(scales string) string {
+	return ".reg .f32 %fs; ld.param.u64 %a, [" + scales + "]; ld.global.f32 %fs, [%a]; cvt.rzi.u32.f32 %n, %fs; shr.u32 %n, %n, 3;\n"
 }
 
 // otherScaleOfV changes the number of the head, $2, by which the kernel finds the scale of V.

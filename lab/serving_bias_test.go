@@ -1,9 +1,13 @@
 package lab
 
 import (
+	"testing"
+
 	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/kernel/abi"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // biasKernel adds a bias [B,H,Sq,Skv] to the logits.
@@ -98,3 +102,33 @@ func ropeKernel(by problem.Rotation, f fault) *build.Kernel {
 const ropeABI = `{"entry": "serve", "format": "f16", "output": "f32", "p": "f32", "rope": "HOW",
   "params": [{"pointer": "q"}, {"pointer": "k"}, {"pointer": "v"}, {"pointer": "o"}, {"pointer": "rope_cos"}, {"pointer": "rope_sin"}, {"u32": "Sq"}, {"u32": "Skv"}, {"f32": "scale*1.4426950408889634"}],
   "grid": ["B*H*Sq"], "block": ["D"], "require": ["D == 16", "H == Hkv"]}`
+
+// TestUnwrittenWorkspace judges a kernel that reads a workspace which nobody wrote, and multiplies
+// what it finds by zero. The result is right unless the workspace holds NaN or infinity.
+func TestUnwrittenWorkspace(t *testing.T) {
+	k := build.New("serve", ptx.SM80)
+	s := &servingKernel{Kernel: k, q: loadF16(k, "q"), kk: loadF16(k, "k"), v: loadF16(k, "v"), o: build.ParamGlobal[build.F32](k, "o")}
+	space, sq, skv := loadF32(k, "space"), k.ParamU32("sq"), k.ParamU32("skv")
+	s.scale = k.ParamF32("scale")
+	row := k.CtaidX()
+	s.qRow, s.oRow, s.keys = row, row, skv
+	s.key = func(j build.U32) build.U32 { return row.Div(sq).MadLo(skv, j) }
+	s.bias = func(j build.U32) build.F32 { return space(j).Mul(0) }
+	s.emit()
+	text, err := k.PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := abi.Parse("serve.json", []byte(`{"entry": "serve", "format": "f16", "output": "f32", "p": "f32",
+  "params": [{"pointer": "q"}, {"pointer": "k"}, {"pointer": "v"}, {"pointer": "o"}, {"pointer": "workspace", "bytes": "4*Skv"}, {"u32": "Sq"}, {"u32": "Skv"}, {"f32": "scale*1.4426950408889634"}],
+  "grid": ["B*H*Sq"], "block": ["D"], "require": ["D == 16", "H == Hkv"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject, err := External("serve", text, call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, v := measure(t, subject, servingPlan())
+	wants(t, v, record.Reject, "uninit-global")
+}

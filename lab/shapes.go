@@ -177,6 +177,18 @@ func (d *deriver) ahead() []extents {
 	return []extents{e}
 }
 
+// long returns a problem with many keys. A mistake that depends on a size without a branch, such as a
+// number that overflows, is not found by the search for new code. If the kernel demands equal lengths,
+// there are fewer keys, because the emulator needs time for each row.
+func (d *deriver) long() []extents {
+	e := extents{1, 1, 1, d.within(1, 4), d.within(8192, 9216)}
+	if s, ok := d.shape(e.b, e.heads, e.group, e.sq, e.skv); !ok || s.Sq == s.Skv {
+		n := d.within(2048, 2176)
+		e.sq, e.skv = n, n
+	}
+	return []extents{e}
+}
+
 // shapes returns the shapes of extents, each once.
 func (d *deriver) shapes(list []extents) (shapes []problem.Shape) {
 	for _, e := range list {
@@ -203,7 +215,9 @@ func (d *deriver) cases() (cases []Case) {
 			extents{3, 9, 1, 17, d.tileKV + 1},
 			extents{2, 2, 4, 1, d.tileKV + d.within(1, d.tileKV)}, // one query per sequence, as when a model generates
 			extents{9, 11, 3, 2, d.within(2, d.tileKV/2)},         // numbers of heads that do not fit five bits
+			extents{d.within(32, 36), 11, 3, 1, d.within(1, 8)},   // more than 1024 blocks
 		)
+		list = append(list, d.long()...)
 		list = append(list, d.remainders(8)...)
 	}
 	if d.m.p.Depth >= MoreEdges {

@@ -190,6 +190,9 @@ func headsOfQ(m *maker, p place, row []float32) {
 
 func headsOfV(m *maker, p place, row []float32) { m.scaled(p, row, m.magnitude(p)) }
 
+func times4096(m *maker, p place, row []float32) { m.scaled(p, row, 4096) }
+func by4096(m *maker, p place, row []float32)    { m.scaled(p, row, 1.0/4096) }
+
 // scaled makes a normal row times a factor.
 func (m *maker) scaled(p place, row []float32, factor float64) {
 	normal(m, p, row)

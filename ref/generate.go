@@ -36,6 +36,8 @@ func Distributions() []Distribution {
 		{"falling", "logits fall along the sequence: the first tile has almost all the weight", lean, falling, nil},
 		{"steps", "logits jump up and down every eight keys, differently in each row: the maxima of rows change in different tiles", levels, groups, nil},
 		{"heads", "each head has its own magnitude: shows the use of another head's scale", headsOfQ, headsOfK, headsOfV},
+		{"large-q", "Q is 4096 times as large and K as small as usual, so the logits are as usual: shows an assumption about scales", times4096, by4096, nil},
+		{"large-k", "the same with Q and K exchanged", by4096, times4096, nil},
 		{"tiny", "magnitudes of 1e-7: too small for a scale of their own, which must then be 1", tiny, tiny, tiny},
 		{"zeros", "all zeros: shows a division by a scale of zero", zeros, zeros, zeros},
 	}

@@ -27,6 +27,8 @@ var golden = map[string]string{
 	"falling":      "2a99d719640b7224",
 	"steps":        "a64a743d2bc23a16",
 	"heads":        "3e35c0d27f2f7d1a",
+	"large-q":      "089553b0b0e5c9d6",
+	"large-k":      "3b3a5cb9c5d402c2",
 	"tiny":         "45fbdb5ad43c097b",
 	"zeros":        "881558fddf4e19ef",
 }
