@@ -71,7 +71,7 @@ func (r *Async) Refill(copy func(ahead, slot build.U32)) {
 	}
 	copy(r.k.U32(uint32(r.ahead)), to)
 	r.k.CpAsyncCommitGroup()
-	r.slot.Set(after(r.k, slot, r.stages))
+	r.slot.Set(After(r.k, slot, r.stages))
 }
 
 // before returns the slot that precedes.
@@ -82,8 +82,8 @@ func before(k *build.Kernel, slot build.U32, slots int) build.U32 {
 	return k.U32(uint32(slots-1)).Selp(slot.Sub(1), slot.SetpEq(0))
 }
 
-// after returns the slot that follows.
-func after(k *build.Kernel, slot build.U32, slots int) build.U32 {
+// After returns the slot that follows in a ring of slots slots.
+func After(k *build.Kernel, slot build.U32, slots int) build.U32 {
 	switch slots {
 	case 1:
 		return k.U32(0)

@@ -148,7 +148,7 @@ func (s *Side) Skip(n int) {
 
 // Next moves on to the next slot.
 func (s *Side) Next() {
-	next := after(s.r.k, s.slot.Get(), s.r.slots)
+	next := After(s.r.k, s.slot.Get(), s.r.slots)
 	s.slot.Set(next)
 	wrapped := s.r.k.U32(1).Selp(0, next.SetpEq(0))
 	s.parity.Set(s.parity.Get().Xor(wrapped))

@@ -6,33 +6,34 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
-// attend computes an item: each warp has 16 query rows and every KV tile of its share.
+// attend computes an item: each warp has 16 query rows and every KV tile of its share. Scores are
+// computed a round ahead: the tensor cores then have the scores of a round and P·V of the round
+// before to do while other warps compute exponentials.
 func (g *gen) attend(it part.Item) {
 	k := g.k
-	ring := g.openRing(it) // copies of Q, K and V begin
 	a := g.newWarp(it)
-	ring.waitQ()
-	k.SyncThreads() // Q has arrived
+	ring := g.openRing(it, a.loadScales) // copies of Q, K and V begin
+	ring.waitFirst()
+	k.SyncThreads() // Q and the keys of the first round have arrived
 	a.loadQ()
+	k.If(it.Tiles.SetpGt(0), func() { a.scores(ring.offset(ring.Slot())) }) // S = Q·Kᵀ
 
 	g.work.EachTile(it, k.U32(0), 1, func(j build.U32) {
-		ring.Wait()     // this thread's part of K and V of round j has arrived
-		k.SyncThreads() // all parts have arrived, and all warps have finished the round before
-		slot := ring.offset.Offset(ring.Slot())
-		ring.refill(j) // overwrites K and V of the round before
-		key0 := j.MulLo(g.c.roundKeys()).Add(g.share.MulLo(g.c.TileN))
-		a.whereSeen(key0, func() {
-			a.scores(slot) // S = Q·Kᵀ
-			g.mask.Apply(a.S, g.w.Lane, key0, a.row)
-			t := a.softmax.Tile(a.S) // m = rowmax S
-			w := t.Raise()           // m' = max(m, m₀), w = 2^(c·m₀ - c·m'), m₀ = m = m'
-			P := t.Exp(0, g.c.TileN) // P = 2^(c·S - c·m + 8)
-			t.Sum(P)
-			t.AddSums(w)                        // l = w·l + ΣP
-			a.output(slot, g.mul.weights(P), w) // O = w·O + P·V
-		})
+		ring.Wait() // this thread's part of V of round j, and of K of the next round, has arrived
+		ring.sync() // all parts have arrived, and the team has finished the round before
+		slot := ring.Slot()
+		ring.refill(j) // overwrites V of the round before and K of this round
+		g.mask.Apply(a.S, g.w.Lane, j.MulLo(g.c.roundKeys()).Add(g.share.MulLo(g.c.TileN)), a.row)
+		t := a.softmax.Tile(a.S) // m = rowmax S
+		w := t.Raise()           // m' = max(m, m₀), w = 2^(c·m₀ - c·m'), m₀ = m = m'
+		P := t.Exp(0, g.c.TileN) // P = 2^(c·S - c·m + 8)
+		t.Sum(P)
+		t.AddSums(w) // l = w·l + ΣP
+		weights := g.mul.weights(P)
+		k.If(j.SetpGt(0), func() { a.scores(ring.offset(ring.next(slot))) }) // S = Q·Kᵀ of the next round
+		a.output(ring.offset(slot), weights, w)                              // O = w·O + P·V
 	})
-	a.end()
+	a.end(ring)
 }
 
 // lift multiplies P by 2^8: P reaches from 0 to 256, where e4m3 ends at 448.
@@ -57,24 +58,24 @@ type warp struct {
 }
 
 func (g *gen) newWarp(it part.Item) *warp {
-	k := g.k
-	first := g.share.MulLo(g.c.TileN)
-	mine := func(at int) tile.Tile[build.F16] {
-		return g.tile(at, g.c.roundKeys()).Sub(first, 0, g.c.TileN, g.d/2)
-	}
-	c := g.scales.Logit(it.Head)
 	a := &warp{
 		g: g, it: it, row: g.row0(it),
-		q:    g.w.A(g.tile(g.plan.q, g.c.Rows).Sub(g.group.MulLo(warpRows), 0, warpRows, g.d/2)),
-		flip: k.B32(0x80808080).Selp(0, c.SetpLt(0)),
-		K:    g.w.BT(mine(g.plan.k)), V: g.w.B(mine(g.plan.v)),
-		S: g.w.Accumulator(g.c.TileN), vs: g.scales.Value(it.Head),
+		q: g.w.A(g.tile(g.plan.q, g.c.Rows).Sub(g.group.MulLo(warpRows), 0, warpRows, g.d/2)),
+		K: g.w.BT(g.ownTile(0)), V: g.w.B(g.ownTile(g.plan.tile)), S: g.w.Accumulator(g.c.TileN),
 	}
 	for range g.d / groupCols {
 		a.O = append(a.O, part.Accumulator{Frag: g.w.Accumulator(groupCols), Kept: groupCols})
 	}
-	a.softmax = part.NewSoftmax(k, part.Numerics{Lift: lift}, build.NewVar(part.Magnitude(c)), slots)
 	return a
+}
+
+// loadScales reads the scales of the head.
+func (a *warp) loadScales() {
+	g := a.g
+	c := g.scales.Logit(a.it.Head)
+	a.vs = g.scales.Value(a.it.Head)
+	a.flip = g.k.B32(0x80808080).Selp(0, c.SetpLt(0))
+	a.softmax = part.NewSoftmax(g.k, part.Numerics{Lift: lift}, build.NewVar(part.Magnitude(c)), slots)
 }
 
 // loadQ reads Q into registers, if there are enough.
@@ -97,17 +98,6 @@ func (a *warp) query(i int) left {
 		words[w] = words[w].Xor(a.flip)
 	}
 	return a.g.mul.left(words)
-}
-
-// whereSeen runs body if any of the warp's rows sees key0. Without a causal mask and with one
-// share, every tile has a key that all rows see.
-func (a *warp) whereSeen(key0 build.U32, body func()) {
-	g := a.g
-	if !g.p.Causal && g.c.Shares == 1 {
-		body()
-		return
-	}
-	g.k.If(key0.SetpLt(g.mask.End(a.row, warpRows)), body)
 }
 
 // scores computes S = Q·Kᵀ from the keys in a slot, which begins at an offset in bytes.

@@ -141,13 +141,15 @@ func (c Config) queryWords(d int) int {
 // keepsQ reports whether Q stays in registers.
 func (c Config) keepsQ(d int) bool { return c.queryWords(d) > 1 }
 
-// plan is the layout of a block's shared memory, in bytes from its beginning. The exchange of
-// shares begins at 0: it overwrites what the loop has finished with.
+// plan is the layout of a block's shared memory, in bytes from its beginning. Each team, the warps
+// with the same share of the keys, has a ring of its own. Once it has finished with its ring, it
+// writes what it sends to other teams over it.
 type plan struct {
-	q, k, v      int // tiles of Q, of K and of V; K and V have one for each slot
-	qTile, kTile int // bytes of a tile of Q, and of K or V
-	logs         int // of the exchange: the logarithms of row sums
-	total        int
+	q, rings int // the tile of Q, and the first team's ring
+	tile     int // bytes of a tile of K or V; a slot has one of each
+	team     int // bytes of a team's ring
+	logs     int // the logarithms of row sums of warps that split keys; see merge.go
+	total    int
 }
 
 // pitched reports whether rows of d bytes are padded. Rows of other lengths are swizzled.
@@ -155,18 +157,20 @@ func pitched(d int) bool { return d&(d-1) != 0 }
 
 // plan returns the layout for head dimension d.
 func (c Config) plan(d int) plan {
-	p := plan{qTile: tile.Bytes(c.Rows, d, !pitched(d)), kTile: tile.Bytes(c.roundKeys(), d, !pitched(d))}
+	p := plan{tile: roundUp(tile.Bytes(c.TileN, d, !pitched(d)))}
 	take := func(bytes int) int {
 		at := p.total
-		p.total += (bytes + sharedUnit - 1) / sharedUnit * sharedUnit
+		p.total += roundUp(bytes)
 		return at
 	}
-	p.q = take(p.qTile)
-	p.k = take(c.Stages * p.kTile)
-	p.v = take(c.Stages * p.kTile)
+	p.team = max(c.Stages*2*p.tile, roundUp(c.outbox(d)))
+	p.q = take(tile.Bytes(c.Rows, d, !pitched(d)))
+	p.rings = take(c.Shares * p.team)
 	if c.Shares > 1 {
-		p.logs = c.rowGroups() * c.Shares * c.inbox(d)
-		p.total = max(p.total, p.logs+c.rowGroups()*c.Shares*warpRows*4)
+		p.logs = take(c.rowGroups() * c.Shares * warpRows * 4)
 	}
 	return p
 }
+
+// roundUp returns bytes in whole units of 1024, within which a swizzle repeats.
+func roundUp(bytes int) int { return (bytes + sharedUnit - 1) / sharedUnit * sharedUnit }

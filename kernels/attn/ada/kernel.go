@@ -107,6 +107,15 @@ func (g *gen) tile(at, rows int) tile.Tile[build.F16] {
 	return tile.Swizzled(g.k, mem, rows, g.d/2)
 }
 
+// ownTile returns the tile at a place in slot 0 of the team's ring.
+func (g *gen) ownTile(at int) tile.Tile[build.F16] {
+	t := g.tile(g.plan.rings+at, g.c.TileN)
+	if g.c.Shares > 1 {
+		t = t.Plus(g.share.MulLo(g.plan.team))
+	}
+	return t
+}
+
 // headKV returns the head of K and V for an item.
 func (g *gen) headKV(it part.Item) build.U32 {
 	if g.p.Hkv == g.p.Hq {

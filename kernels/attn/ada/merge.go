@@ -8,19 +8,24 @@ import (
 
 // Warps that split the keys of 16 query rows merge their results through shared memory. Each has
 // O and l over its own keys and owns an equal share of the columns of the output. It writes the
-// other owners' columns of O/l to their inboxes, as f16, and the log₂ of its row sums for all of
-// them. Then it reads its own inbox. The inboxes overwrite K and V.
+// other owners' columns of O/l, as f16, over its team's ring, and the log₂ of its row sums. Then it
+// reads its own columns from the other teams' rings.
 //
 // O/l is at most about as large as the largest value of V, so f16 loses no more than the rounding
 // of the output does. Rounding P can make O/l larger, which for e5m2 exceeds the range of f16: it
 // is then sent in units of 16.
 
-// inbox returns the bytes that the owner of a share of the columns receives from one warp.
-func (c Config) inboxPart(d int) int { return warpRows * d / c.Shares * 2 }
+// partBytes returns the bytes that a warp sends to one owner of columns.
+func (c Config) partBytes(d int) int { return warpRows * d / c.Shares * 2 }
 
-// inbox returns the bytes of an owner's inbox: a part from each of the other warps, and one that
-// stays empty, so that parts are in the order of the warps.
-func (c Config) inbox(d int) int { return c.Shares * c.inboxPart(d) }
+// outbox returns the bytes that a team sends: a part from each warp to each owner. The part for the
+// warp itself stays empty.
+func (c Config) outbox(d int) int {
+	if c.Shares == 1 {
+		return 0
+	}
+	return c.rowGroups() * c.Shares * c.partBytes(d)
+}
 
 // merge sends O/l to the other owners and writes this warp's columns of O.
 func (a *warp) merge(reference, l []build.F32) {
@@ -34,7 +39,6 @@ func (a *warp) merge(reference, l []build.F32) {
 	}
 	columns := g.d / n
 	U := g.w.Accumulator(columns)
-	k.SyncThreads() // all warps have finished with K and V
 	a.writeLogs(logs)
 	for s := range n { // the registers of a share depend on the warp
 		k.If(g.share.SetpEq(s), func() {
@@ -47,7 +51,7 @@ func (a *warp) merge(reference, l []build.F32) {
 		})
 	}
 	to := a.outputRows(g.share.MulLo(columns))
-	k.BarSyncThreads(g.group.Add(1), 32*n) // the warps with these rows have sent their parts
+	k.BarSyncThreads(g.group.Add(1+n), 32*n) // the warps with these rows have sent their parts
 
 	others := [][]build.F32{logs}
 	var from []build.U32
@@ -94,9 +98,9 @@ func (a *warp) owned(owner int, inverse []build.F32) (xs []build.F32) {
 	return xs
 }
 
-// send writes an owner's columns of O/l to its inbox.
+// send writes an owner's columns of O/l.
 func (a *warp) send(owner int, inverse []build.F32) {
-	to := a.inboxAt(a.g.k.U32(uint32(owner)), a.g.share)
+	to := a.partAt(a.g.k.U32(uint32(owner)), a.g.share)
 	xs := a.owned(owner, inverse)
 	for i := 0; i < len(xs); i += 8 {
 		var words [4]build.B32
@@ -109,7 +113,7 @@ func (a *warp) send(owner int, inverse []build.F32) {
 
 // receive reads this warp's columns of O/l that warp src has sent.
 func (a *warp) receive(src build.U32) (xs []build.F32) {
-	from := a.inboxAt(a.g.share, src)
+	from := a.partAt(a.g.share, src)
 	for i := 0; i < a.g.d/2/a.g.c.Shares; i += 8 {
 		for _, w := range from.Plus(i / 8 * 4 * 32).LdV4() {
 			lo, hi := build.Unpack2[build.F16](w)
@@ -119,12 +123,14 @@ func (a *warp) receive(src build.U32) (xs []build.F32) {
 	return xs
 }
 
-// inboxAt returns the lane's first 16 bytes of the part from warp src in an owner's inbox. The
-// lanes' units of 16 bytes follow each other, so that stores and loads have no bank conflicts.
-func (a *warp) inboxAt(owner, src build.U32) build.Shared[build.B32] {
+// partAt returns the lane's first 16 bytes of the part that warp src of this row group sends to an
+// owner. The lanes' units of 16 bytes follow each other, so that stores and loads have no bank
+// conflicts.
+func (a *warp) partAt(owner, src build.U32) build.Shared[build.B32] {
 	g := a.g
-	at := g.group.MadLo(g.c.Shares, owner).MadLo(g.c.inbox(g.d), src.MulLo(g.c.inboxPart(g.d)))
-	return build.SharedAs[build.B32](g.mem.At(at.Add(g.w.Lane.Shl(4))), 0)
+	part := g.group.MadLo(g.c.Shares, owner).MulLo(g.c.partBytes(g.d))
+	at := src.MadLo(g.plan.team, part).Add(g.w.Lane.Shl(4))
+	return build.SharedAs[build.B32](g.mem.Plus(g.plan.rings).At(at), 0)
 }
 
 // logsAt returns the place of the logarithms of warp src for the lane's rows: row g and row g+8

@@ -6,10 +6,11 @@ import (
 )
 
 // end writes O = vs·O/l, or merges it with the warps that have other keys of the same rows.
-func (a *warp) end() {
+func (a *warp) end(r *ring) {
 	g := a.g
 	reference, l := a.softmax.Sums(nil, 0)
 	if g.c.Shares > 1 {
+		r.sync() // the team has finished with its ring
 		a.merge(reference, l)
 		return
 	}
