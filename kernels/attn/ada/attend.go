@@ -16,22 +16,29 @@ func (g *gen) attend(it part.Item) {
 	ring.waitFirst()
 	k.SyncThreads() // Q and the keys of the first round have arrived
 	a.loadQ()
-	k.If(it.Tiles.SetpGt(0), func() { a.scores(ring.offset(ring.Slot())) }) // S = Q·Kᵀ
+	k.If(it.Tiles.SetpGt(0), func() { a.scores(a.S, ring.offset(ring.Slot())) }) // S = Q·Kᵀ
 
 	g.work.EachTile(it, k.U32(0), 1, func(j build.U32) {
 		ring.Wait() // this thread's part of V of round j, and of K of the next round, has arrived
 		ring.sync() // all parts have arrived, and the team has finished the round before
 		slot := ring.Slot()
 		ring.refill(j) // overwrites V of the round before and K of this round
+		K := ring.offset(a.nextKeys(ring, slot, j))
 		g.mask.Apply(a.S, g.w.Lane, j.MulLo(g.c.roundKeys()).Add(g.share.MulLo(g.c.TileN)), a.row)
+		if g.c.Ahead {
+			a.scores(a.next, K) // S = Q·Kᵀ of the next round
+		}
 		t := a.softmax.Tile(a.S) // m = rowmax S
 		w := t.Raise()           // m' = max(m, m₀), w = 2^(c·m₀ - c·m'), m₀ = m = m'
 		P := t.Exp(0, g.c.TileN) // P = 2^(c·S - c·m + 8)
 		t.Sum(P)
 		t.AddSums(w) // l = w·l + ΣP
 		weights := g.mul.weights(P)
-		k.If(j.SetpGt(0), func() { a.scores(ring.offset(ring.next(slot))) }) // S = Q·Kᵀ of the next round
-		a.output(ring.offset(slot), weights, w)                              // O = w·O + P·V
+		if !g.c.Ahead {
+			k.If(j.SetpGt(0), func() { a.scores(a.S, K) }) // S = Q·Kᵀ of the next round
+		}
+		a.output(ring.offset(slot), weights, w) // O = w·O + P·V
+		a.advance()
 	})
 	a.end(ring)
 }
@@ -51,7 +58,7 @@ type warp struct {
 	flip    build.B32 // changes the signs of Q if the factor of the scores is negative
 	Q       []left    // for each 32 columns, if Q stays in registers
 	K, V    tile.B
-	S       *tile.Frag
+	S, next *tile.Frag         // scores of this round, and with Ahead those of the next round
 	O       []part.Accumulator // 32 columns each
 	softmax *part.Softmax
 	vs      build.F32
@@ -62,6 +69,9 @@ func (g *gen) newWarp(it part.Item) *warp {
 		g: g, it: it, row: g.row0(it),
 		q: g.w.A(g.tile(g.plan.q, g.c.Rows).Sub(g.group.MulLo(warpRows), 0, warpRows, g.d/2)),
 		K: g.w.BT(g.ownTile(0)), V: g.w.B(g.ownTile(g.plan.tile)), S: g.w.Accumulator(g.c.TileN),
+	}
+	if g.c.Ahead {
+		a.next = g.w.Accumulator(g.c.TileN)
 	}
 	for range g.d / groupCols {
 		a.O = append(a.O, part.Accumulator{Frag: g.w.Accumulator(groupCols), Kept: groupCols})
@@ -100,8 +110,28 @@ func (a *warp) query(i int) left {
 	return a.g.mul.left(words)
 }
 
+// nextKeys returns the slot with the keys of the next round. With Ahead, the last round computes
+// its own scores again, because a branch around them would keep them apart from the exponentials.
+func (a *warp) nextKeys(r *ring, slot, j build.U32) build.U32 {
+	next := r.next(slot)
+	if !a.g.c.Ahead {
+		return next
+	}
+	return next.Selp(slot, j.SetpGt(0))
+}
+
+// advance makes the scores of the next round those of this round.
+func (a *warp) advance() {
+	if a.next == nil {
+		return
+	}
+	for i := range a.S.Elements() {
+		a.S.Set(i, a.next.Get(i))
+	}
+}
+
 // scores computes S = Q·Kᵀ from the keys in a slot, which begins at an offset in bytes.
-func (a *warp) scores(slot build.U32) {
+func (a *warp) scores(S *tile.Frag, slot build.U32) {
 	g := a.g
 	form, _ := g.mul.forms()
 	K := a.K.Plus(slot).Hoist()
@@ -110,8 +140,8 @@ func (a *warp) scores(slot build.U32) {
 		Q := a.query(i)
 		for n := 0; n < g.c.TileN; n += 16 {
 			words := K.Words(16*i, n)
-			g.multiply(a.S, n/8, form, Q, g.mul.right([2]build.B32{words[0], words[1]}), i == 0)
-			g.multiply(a.S, n/8+1, form, Q, g.mul.right([2]build.B32{words[2], words[3]}), i == 0)
+			g.multiply(S, n/8, form, Q, g.mul.right([2]build.B32{words[0], words[1]}), i == 0)
+			g.multiply(S, n/8+1, form, Q, g.mul.right([2]build.B32{words[2], words[3]}), i == 0)
 		}
 	}
 }

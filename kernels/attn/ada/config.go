@@ -18,6 +18,10 @@ type Config struct {
 	// round every one of them computes a tile. They merge their results at the end.
 	Shares int `json:"shares"`
 	Stages int `json:"stages"` // slots of the ring of K and V; a slot has Shares tiles
+	// Ahead computes the scores of the next round before the exponentials of this round, in the same
+	// basic block, so that the tensor cores are busy meanwhile. It takes registers for both, and the
+	// scores of the last round are computed twice, so it does not suit few rounds.
+	Ahead bool `json:"ahead"`
 	// BlocksPerSM is the number of blocks that share the registers of an SM.
 	BlocksPerSM int `json:"blocks_per_sm"`
 	// Widen converts bytes to f16 before each product, for chips before sm_89, whose tensor
@@ -30,6 +34,9 @@ func (c Config) String() string {
 	s := fmt.Sprintf("%dx%d stages-%d", c.Rows, c.TileN, c.Stages)
 	if c.Shares > 1 {
 		s += fmt.Sprintf(" shares-%d", c.Shares)
+	}
+	if c.Ahead {
+		s += " ahead"
 	}
 	if c.BlocksPerSM > 1 {
 		s += fmt.Sprintf(" blocks-%d", c.BlocksPerSM)
@@ -121,6 +128,9 @@ func (c Config) registersNeeded(p problem.Attention) int {
 	S, P, T := c.TileN/2, c.TileN/8, groupCols/2
 	if c.Widen {
 		P *= 2
+	}
+	if c.Ahead {
+		P += S
 	}
 	return max(S, P+T) + p.D/2 + 4*c.queryWords(p.D) + others
 }

@@ -99,6 +99,7 @@ func (Family) Axes() []attn.Axis {
 		"tile_n":        {What: "keys per tile", Values: []int{32, 64, 96, 128}},
 		"shares":        {What: "warps that split the keys of 16 query rows", Values: []int{1, 2, 4}},
 		"stages":        {What: "slots of the ring of K and V", Values: []int{2, 3, 4, 5}},
+		"ahead":         {What: "scores of the next round before the exponentials of this round"},
 		"blocks_per_sm": {What: "blocks that share an SM", Values: []int{1, 2, 3}},
 		"widen":         {What: "convert bytes to f16 before each product, as chips before sm_89 need it"},
 	})
