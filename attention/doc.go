@@ -5,10 +5,12 @@
 //	op, err := attention.New(dev, attention.Problem{Shape: attention.Square(1, 8, 512, 64)})
 //	r, err := op.Run(ctx, attention.F32(q), attention.F32(k), attention.F32(v))
 //
-// [New] chooses the kernel. On Hopper, for e4m3 and e5m2, it is a design of
-// kernels/attn/hopper, which also computes causal masks, grouped heads, and K and V of
-// another length than Q. On other GPUs, and for other formats, it is a stage of
-// kernels/attn/stages. [Op.Kernel] returns the kernel that was chosen.
+// [New] chooses the kernel. For e4m3 and e5m2 it is a design of kernels/attn/hopper on Hopper,
+// and a design of kernels/attn/ada on other GPUs from Ampere on and for head dimensions that
+// hopper does not support. Both also compute causal masks, grouped heads, and K and V of another
+// length than Q. Problems with few queries and many keys get kernels/attn/decode, and other formats
+// a stage of kernels/attn/stages. [Op.Kernel] returns the kernel that was chosen, and [Op.Explain]
+// says why.
 //
 // [Op.Run] takes tensors in host memory. It quantises those that are not quantised yet,
 // and copies the result back. A program whose tensors are in device memory calls

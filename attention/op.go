@@ -101,6 +101,21 @@ func (op *Op) Problem() Problem { return op.problem }
 // Kernel returns the kernel that computes the problem: its PTX and its call.
 func (op *Op) Kernel() *kernel.Kernel { return op.program.Contract }
 
+// Explain says in one line which kernel computes the problem and why: its configuration, estimated
+// times where its family has them, and why kernels that would be preferred do not compute the
+// problem. A kernel that the caller has named was not chosen.
+func (op *Op) Explain() string {
+	k := op.Kernel()
+	if op.opt.Kernel != "" {
+		return fmt.Sprintf("%s, %s: named by the caller", k.Name, k.Config["config"])
+	}
+	text, err := kernels.Explain(op.problem, op.dev.Info().Chip())
+	if err != nil { // New has chosen the kernel in the same way
+		return k.Name + ": " + err.Error()
+	}
+	return text
+}
+
 // Dims returns the extents of Q and O.
 func (op *Op) Dims() fp8.Dims { return op.problem.Q() }
 

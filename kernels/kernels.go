@@ -121,6 +121,34 @@ func Choose(p problem.Attention, c kernel.Chip) (string, error) {
 	return "", fmt.Errorf("no kernel computes this problem: %s", strings.Join(why, "; "))
 }
 
+// explainer is a family that can say how it chose a configuration.
+type explainer interface {
+	Explain(p problem.Attention, c kernel.Chip) string
+}
+
+// Explain says which kernel [Choose] takes for a problem on a chip, how its family chose the
+// configuration, and why the families that it prefers do not compute the problem.
+func Explain(p problem.Attention, c kernel.Chip) (string, error) {
+	var why []string
+	for _, f := range preference() {
+		name, err := f.Choose(p, c)
+		if err != nil {
+			why = append(why, fmt.Sprintf("not %s: %v", f.Name(), err))
+			continue
+		}
+		config, err := f.Configure(name, p, c)
+		if err != nil {
+			return "", err
+		}
+		text := f.Describe(config)
+		if e, ok := f.(explainer); ok {
+			text = e.Explain(p, c)
+		}
+		return strings.Join(append([]string{name + ", " + text}, why...), "; "), nil
+	}
+	return "", fmt.Errorf("no kernel computes this problem: %s", strings.Join(why, "; "))
+}
+
 // Check returns the reason why the kernel with a name cannot compute a problem on a chip, or
 // nil.
 func Check(name string, p problem.Attention, c kernel.Chip) error {

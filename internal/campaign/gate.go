@@ -10,6 +10,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/replicate"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
@@ -134,7 +135,7 @@ func (g *Gate) prepare(names []string) (jobs []job, err error) {
 func (g *Gate) check() error {
 	switch {
 	case !slices.Contains(PlanNames, g.Plan):
-		return fmt.Errorf("--plan %s: use %s", g.Plan, orList(PlanNames))
+		return fmt.Errorf("--plan %s: use %s", g.Plan, english.Or(PlanNames))
 	case g.Timeout < 0:
 		return errors.New("--timeout must not be negative")
 	case g.Time < 0:
@@ -151,7 +152,7 @@ func (g *Gate) check() error {
 	}
 	for _, d := range g.Distributions {
 		if !slices.Contains(Distributions(), d) {
-			return fmt.Errorf("--distribution %s: use %s", d, orList(Distributions()))
+			return fmt.Errorf("--distribution %s: use %s", d, english.Or(Distributions()))
 		}
 	}
 	return nil

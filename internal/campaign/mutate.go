@@ -16,6 +16,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/mutation"
@@ -87,7 +88,7 @@ func collectLess() (undo func()) {
 func (x *Mutate) check() error {
 	switch {
 	case !slices.Contains(PlanNames, x.Plan):
-		return fmt.Errorf("--plan %s: use %s", x.Plan, orList(PlanNames))
+		return fmt.Errorf("--plan %s: use %s", x.Plan, english.Or(PlanNames))
 	case x.Count < 0:
 		return errors.New("--count must not be negative")
 	case x.Jobs < 0:

@@ -41,7 +41,7 @@ const rowsCompared = 4096
 // Run runs the named kernel. The error asks for exit code 1 when its output is wrong.
 func (x *Once) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if !slices.Contains(Distributions(), x.Distribution) {
-		return fmt.Errorf("--distribution %s: use %s", x.Distribution, orList(Distributions()))
+		return fmt.Errorf("--distribution %s: use %s", x.Distribution, english.Or(Distributions()))
 	}
 	var err error
 	if x.kinds, err = cli.ParseKinds(x.Check); err != nil {

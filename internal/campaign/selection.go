@@ -55,19 +55,13 @@ var headDims = []int{64, 96, 128, 256}
 func (s *Selection) Check() error {
 	switch {
 	case s.Format != "" && !slices.Contains(Formats(), s.Format):
-		return fmt.Errorf("--format %s: use %s", s.Format, orList(Formats()))
+		return fmt.Errorf("--format %s: use %s", s.Format, english.Or(Formats()))
 	case s.Output != "" && !slices.Contains(Outputs, s.Output):
-		return fmt.Errorf("--output %s: use %s", s.Output, orList(Outputs))
+		return fmt.Errorf("--output %s: use %s", s.Output, english.Or(Outputs))
 	case s.HeadDim != 0 && !slices.Contains(headDims, s.HeadDim):
 		return fmt.Errorf("--head-dim %d is not supported by the kernels of attest: use %s", s.HeadDim, english.Or(headDims))
 	}
 	return nil
-}
-
-// orList joins words: "a, b or c".
-func orList(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // For returns the selection for a shape: kernels have its head dimension and are written

@@ -12,8 +12,9 @@ import (
 type Design struct {
 	Name string
 	Idea string // what it is for
-	// Config returns the design's configuration for a problem on a GPU with sms SMs.
-	Config func(p problem.Attention, sms int) Config
+	// Config returns the design's configuration for a problem on a GPU with sms SMs. widen
+	// selects products in f16.
+	Config func(p problem.Attention, sms int, widen bool) Config
 }
 
 // Designs returns the named designs. The first, "ada", is the one that [Choose] picks for the
@@ -21,7 +22,7 @@ type Design struct {
 func Designs() []Design {
 	return []Design{
 		{"ada", "FP8 mma.sync, cp.async loads, scores and P in registers, from sm_89 on; through f16 from sm_80 on; picks the design that is fastest for the shape", Choose},
-		{"ada-throughput", "128 query rows per block, one warp per 16 rows, for problems that fill the GPU", func(p problem.Attention, _ int) Config { return Throughput(p.D) }},
+		{"ada-throughput", "one warp per 16 query rows, for problems that fill the GPU", func(p problem.Attention, _ int, widen bool) Config { return Throughput(p.D, widen) }},
 		{"ada-latency", "several warps split the keys of 16 query rows; a block has the rows that fill the GPU best", Latency},
 	}
 }
@@ -38,11 +39,4 @@ func FindDesign(name string) (Design, error) {
 		return Design{}, fmt.Errorf("no design %q: there are %s", name, strings.Join(names, ", "))
 	}
 	return all[i], nil
-}
-
-// widen returns the configuration with its products in f16. Operands of f16 take twice the
-// registers, so one block has all registers of an SM, and at most two warps split keys.
-func (c Config) widen() Config {
-	c.Widen, c.BlocksPerSM, c.Shares = true, 1, min(c.Shares, 2)
-	return c
 }

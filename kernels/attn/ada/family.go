@@ -27,14 +27,35 @@ func (Family) Variants() (list []attn.Variant) {
 	return list
 }
 
-// l4SMs is the number of SMs of an L4, for which a design is chosen when no chip is given.
-const l4SMs = 58
+// l4SMs is the number of SMs of an L4, for which a design is chosen when no chip is given, and
+// l4MHz its clock.
+const l4SMs, l4MHz = 58, 2040
 
 func sms(c kernel.Chip) int {
 	if c.SMs > 0 {
 		return c.SMs
 	}
 	return l4SMs
+}
+
+// widens reports whether kernels for a chip need products in f16.
+func widens(c kernel.Chip) bool {
+	return c.Target != (ptx.Target{}) && !c.Target.Runs(Config{}.target())
+}
+
+// Explain says which design Choose prefers for a problem, and how the estimates compare.
+func (Family) Explain(p problem.Attention, c kernel.Chip) string {
+	p, n, widen := p.Filled(), sms(c), widens(c)
+	fast, small := Throughput(p.D, widen), Latency(p, n, widen)
+	if small == (Config{}) {
+		return fmt.Sprintf("%v: no design that splits keys computes this problem", fast)
+	}
+	at := func(c Config) float64 { return c.estimate(p, n) / l4MHz }
+	best, other := fast, small
+	if Choose(p, n, widen) == small {
+		best, other = small, fast
+	}
+	return fmt.Sprintf("%v: %.3g µs by the estimate for an L4's rates with %d SMs, next best %v with %.3g µs", best, at(best), n, other, at(other))
 }
 
 // Configure returns the configuration of a design for a problem. Chips before sm_89 get products
@@ -44,11 +65,7 @@ func (Family) Configure(variant string, p problem.Attention, c kernel.Chip) (att
 	if err != nil {
 		return "", err
 	}
-	config := d.Config(p.Filled(), sms(c))
-	if c.Target != (ptx.Target{}) && !c.Target.Runs(config.target()) {
-		config = config.widen()
-	}
-	return attn.Encode(config), nil
+	return attn.Encode(d.Config(p.Filled(), sms(c), widens(c))), nil
 }
 
 // Choose returns "ada" if it computes the problem.

@@ -12,7 +12,7 @@ import (
 // without .loc, which changes whenever a line of Go moves.
 func TestPTX(t *testing.T) {
 	p := square(1, 8, 512, 64, problem.E4M3)
-	for name, c := range map[string]Config{"throughput": Throughput(64), "latency": Latency(p, l4SMs), "widened": Throughput(64).widen()} {
+	for name, c := range map[string]Config{"throughput": Throughput(64, false), "latency": Latency(p, l4SMs, false), "widened": Throughput(64, true)} {
 		k, err := New(p, c)
 		if err != nil {
 			t.Fatal(err)
@@ -24,7 +24,7 @@ func TestPTX(t *testing.T) {
 // TestRefusals: Check gives the reason for each refusal.
 func TestRefusals(t *testing.T) {
 	square := square(1, 2, 100, 64, problem.E4M3)
-	usual := Throughput(64)
+	usual := Throughput(64, false)
 	with := func(change func(*Config)) Config {
 		c := usual
 		change(&c)
