@@ -33,6 +33,8 @@
 //	                           name other machines for --on, and clean up there
 //	attest doctor              show what this machine can do and which tools are missing
 //	attest version             print the version and the revision
+//	attest man FOLDER          write a manual page for every command
+//	attest release VERSION     build the archives of a release from a clone
 //	attest completion bash|zsh|fish
 //	                           print a script for the completion of a shell
 //

@@ -55,7 +55,7 @@ and has saved the inputs.`,
 		compareCommand(env), tuneCommand(env), rivalCommand(env), calibrateCommand(env))
 	addGroup(root, "Work with PTX", ptxCommand(env), execCommand(env), captureCommand(env), fuzzCommand(env), exportCommand(env), mcpCommand(env))
 	addGroup(root, "Read the evidence", evidenceCommand(env), reportCommand(env))
-	addGroup(root, "Look things up", listCommand(env), remoteCommand(env), doctorCommand(env), versionCommand(env), completionCommand(root))
+	addGroup(root, "Look things up", listCommand(env), remoteCommand(env), doctorCommand(env), versionCommand(env), completionCommand(root), manCommand(env, root), releaseCommand(env, root))
 	root.SetHelpCommandGroupID("Look things up")
 	root.AddCommand(replicateCommand(env), agentCommand(env))
 	for _, c := range root.Commands() {

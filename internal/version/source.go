@@ -2,6 +2,7 @@ package version
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,4 +70,16 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...).Output()
 	return strings.TrimSpace(string(out)), err
+}
+
+// ModuleRoot returns the folder with the go.mod of a folder in a clone.
+func ModuleRoot(dir string) (string, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("there is no go.mod above %s", dir)
+		}
+	}
 }
