@@ -26,6 +26,7 @@
 //	attest report              show the evidence as tables, Markdown or one HTML page
 //	attest list                list kernels, shapes, distributions and devices
 //	attest diff A [B]          find the first intermediate value in which two kernels differ
+//	attest watch COMMAND …     repeat a command when its files change
 //	attest mcp                 serve commands to coding agents over the Model Context Protocol
 //	attest export torch|cupy|c|ptx
 //	                           write kernels for PyTorch, CuPy, C and other programs

@@ -53,7 +53,7 @@ and has saved the inputs.`,
 	flags.BoolVar(&env.Progress, "progress", false, "show progress on standard error even if it is not a terminal")
 	addGroup(root, "Judge and measure kernels", gateCommand(env), mutateCommand(env), runCommand(env), profileCommand(env), explainCommand(env), diffCommand(env), benchCommand(env),
 		compareCommand(env), tuneCommand(env), rivalCommand(env), calibrateCommand(env))
-	addGroup(root, "Work with PTX", ptxCommand(env), execCommand(env), captureCommand(env), fuzzCommand(env), exportCommand(env), mcpCommand(env))
+	addGroup(root, "Work with PTX", ptxCommand(env), execCommand(env), captureCommand(env), fuzzCommand(env), exportCommand(env), mcpCommand(env), watchCommand(env))
 	addGroup(root, "Read the evidence", evidenceCommand(env), reportCommand(env))
 	addGroup(root, "Look things up", listCommand(env), remoteCommand(env), doctorCommand(env), versionCommand(env), completionCommand(root), manCommand(env, root), releaseCommand(env, root))
 	root.SetHelpCommandGroupID("Look things up")

@@ -119,6 +119,7 @@ var layers = []string{
 	"internal/kerneldiff",
 	"internal/remote",
 	"internal/export",
+	"internal/watch",
 	"internal/release",
 	"internal/mcpserver",
 	"cmd/attest",
