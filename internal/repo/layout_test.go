@@ -72,6 +72,7 @@ var layers = []string{
 	"kernels/attn/ada",
 	"kernels/attn/hopper",
 	"kernels/attn/decode",
+	"kernels/attn/merge",
 	"kernels",
 	"attention",
 	"stats",

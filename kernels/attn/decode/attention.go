@@ -34,11 +34,7 @@ type attention struct {
 func (g *gen) newAttention(it item) *attention {
 	k := g.k
 	a := &attention{g: g, it: it, S: g.w.Accumulator(g.c.TileN), O: g.w.Accumulator(g.d), zero: build.NewVar(k.B32(0)).Get()}
-	first, _ := a.S.Base(k, g.lane)
-	first = g.rowTile.MadLo(warpRows, first)
-	for s := range a.rows {
-		a.rows[s] = g.newRow(it, first.Add(a.S.SlotRow(s)))
-	}
+	a.rows = g.laneRows(it)
 	a.loadQueries()
 	a.state = part.NewSoftmax(k, part.Numerics{Lift: lift}, build.NewVar(k.F32(1)), len(a.rows))
 	mem := build.SharedAs[build.F16](g.shared, 0)
@@ -50,6 +46,16 @@ func (g *gen) newAttention(it item) *attention {
 	a.keys = K.Cursor(g.lane.And(7), g.lane.Shr(3).Shl(3)).Plus(ring)
 	a.values = g.w.ByRows(V).Plus(ring)
 	return a
+}
+
+// laneRows returns the lane's rows of its warp's tile. The end of the kernel computes them again,
+// because the loop needs the registers.
+func (g *gen) laneRows(it item) (rows [2]row) {
+	first := g.rowTile.MadLo(warpRows, g.lane.Shr(2))
+	for s := range rows {
+		rows[s] = g.newRow(it, first.Add(8*s))
+	}
+	return rows
 }
 
 // loadQueries loads the lane's words of Q as operand A into shared memory, where all teams

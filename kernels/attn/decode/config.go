@@ -94,11 +94,11 @@ func (c Config) threads() int { return 32 * c.Warps }
 // teams returns the number of teams of a block. Each has its own keys.
 func (c Config) teams() int { return c.Warps / c.RowTiles }
 
-// maxRegisters returns the limit of registers per thread: what the resources gate allows. A
-// thread of a kernel for D = 256 needs more than that for O and its operands.
-func maxRegisters(d int, t ptx.Target) int {
+// maxRegisters returns the limit of registers per thread. With one row tile and D up to 128 it
+// is what the resources gate allows. Other kernels need more for scores and O.
+func (c Config) maxRegisters(d int, t ptx.Target) int {
 	switch {
-	case d > 128:
+	case d > 128 || c.RowTiles > 1:
 		return 255
 	case t.Runs(ptx.SM90a):
 		return 168
@@ -162,8 +162,8 @@ func checkProblem(p problem.Attention, t ptx.Target) error {
 		return fmt.Errorf("output %s is not supported: use f16 or bf16", p.Output)
 	case p.Scaling != problem.PerHead && p.Scaling != problem.PerTensor:
 		return fmt.Errorf("scaling %s is not supported: use %s or %s", p.Scaling, problem.PerHead, problem.PerTensor)
-	case p.Masked || p.Bias != "" || p.Rope != "":
-		return fmt.Errorf("masks and biases in memory and rotary embeddings are not supported")
+	case unsupported(p) != "":
+		return fmt.Errorf("the problem uses %s, which decode kernels do not support", unsupported(p))
 	case p.Format == problem.E4M3 && t.SM < 89:
 		return fmt.Errorf("%s cannot convert e4m3: use e5m2, or a GPU from sm_89 on", t)
 	case t.SM < 80:

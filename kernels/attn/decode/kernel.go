@@ -23,7 +23,7 @@ func write(p problem.Attention, c Config, t ptx.Target) (*build.Kernel, []kernel
 		k.Version(v.Major, v.Minor) // sm_89 has e4m3 since PTX 8.1
 	}
 	k.ReqNTid(c.threads())
-	k.MaxNReg(maxRegisters(p.D, t))
+	k.MaxNReg(c.maxRegisters(p.D, t))
 	g := newGen(k, p, c)
 	it := g.openItem()
 	k.If(it.position.SetpLt(it.parts), func() { g.attend(it) })

@@ -15,9 +15,6 @@ import (
 // the smallest reference. Sums run over the parts in their order, so the bits do not depend on
 // which block comes last.
 
-// unseen is the reference of a row without keys, as package part has it: above all others.
-const unseen = 3e38
-
 // sums is the merged result of a lane's two rows in some units of 16 columns. In each unit a
 // lane has four neighbours of each row, from column 4q on.
 type sums struct {
@@ -31,12 +28,13 @@ type sums struct {
 func (g *gen) finish(it item, a *attention) {
 	k := g.k
 	s := g.mergeTeams(a)
+	rows := g.laneRows(it)
 	k.If(it.parts.SetpEq(1), func() {
-		for i, r := range a.rows {
+		for i, r := range rows {
 			k.If(r.exists, func() { g.storeLane(it, r, s, i) })
 		}
 	}).Else(func() {
-		g.storePartial(it, a, s)
+		g.storePartial(it, rows, s)
 		k.SyncThreads() // all partial results of the block are written
 		k.If(g.lastBlock(it), func() { g.mergeParts(it) })
 	})
@@ -186,15 +184,15 @@ func (g *gen) partial(it item, position, number build.U32) build.U64 {
 }
 
 // storePartial writes the block's result.
-func (g *gen) storePartial(it item, a *attention, s sums) {
+func (g *gen) storePartial(it item, rows [2]row, s sums) {
 	k := g.k
 	column := s.first.Shl(2).Add(g.lane.And(3)).Shl(2)
-	for i, r := range a.rows {
+	for i, r := range rows {
 		k.If(r.exists, func() {
 			at := g.partial(it, it.position, r.number)
 			to := build.GlobalAt[build.F32](g.partialO.Addr().Add(at.MulLo(4 * g.d)).Add(column.Shl(2).CvtU64()))
-			for u, rows := range s.values {
-				to.Plus(16 * u).StV4(rows[i])
+			for u, values := range s.values {
+				to.Plus(16 * u).StV4(values[i])
 			}
 			k.If(column.SetpEq(0), func() {
 				build.GlobalAt[build.F32](g.partialL.Addr().Add(at.Shl(3))).StV2([2]build.F32{s.reference[i], s.l[i]})
@@ -217,10 +215,6 @@ func (g *gen) lastBlock(it item) build.Pred {
 	return flag.Ld().SetpEq(last)
 }
 
-// atOnce is the number of partial results that a thread loads before it uses the first, so
-// that their latencies overlap.
-const atOnce = 16
-
 // mergeParts sums the partial results of an item and writes O. A thread has four columns of
 // each row that it takes.
 func (g *gen) mergeParts(it item) {
@@ -240,48 +234,14 @@ func (g *gen) mergeParts(it item) {
 	})
 }
 
-// sumParts returns the sums of a row over all parts. It takes some parts at a time: first their
-// smallest reference, to which it makes the sums so far relative, then their weighted sums.
+// sumParts returns the sums of four columns of a row over all parts.
 func (g *gen) sumParts(it item, number, column build.U32) (reference, l build.F32, total [4]build.F32) {
-	k := g.k
-	first := g.partial(it, k.U32(0), number)
+	first := g.partial(it, g.k.U32(0), number)
 	stats := g.partialL.Addr().Add(first.Shl(3))
 	values := g.partialO.Addr().Add(first.MulLo(4 * g.d)).Add(column.Shl(2).CvtU64())
-	last := it.parts.Sub(1)
-	least, sum, sums := build.NewVar(k.F32(unseen)), build.NewVar(k.F32(0)), build.Vars(k.F32(0), laneVector)
-	k.Loop(0, it.parts, atOnce, func(n build.U32) {
-		var references, ls [atOnce]build.F32
-		var rows [atOnce][4]build.F32
-		for i := range atOnce { // parts beyond the last one count as rows without keys
-			at := n.Add(i).Min(last).MulWide(it.rows)
-			stat := build.GlobalAt[build.F32](stats.Add(at.Shl(3))).LdV2()
-			rows[i] = build.GlobalAt[build.F32](values.Add(at.MulLo(4 * g.d))).LdV4()
-			references[i], ls[i] = stat[0].Selp(unseen, n.Add(i).SetpLe(last)), stat[1]
-		}
-		r := least.Get()
-		for _, x := range references {
-			r = r.Min(x, build.NaN)
-		}
-		w := r.Sub(least.Get(), build.Rn).Ex2Approx(build.Ftz)
-		least.Set(r)
-		l, o := sum.Get().Mul(w, build.Rn), [4]build.F32{}
-		for e := range o {
-			o[e] = sums[e].Get().Mul(w, build.Rn)
-		}
-		for i := range atOnce {
-			w, is := r.Sub(references[i], build.Rn).Ex2Approx(build.Ftz), n.Add(i).SetpLe(last)
-			l = ls[i].FmaRn(w, l).Selp(l, is)
-			for e, x := range rows[i] {
-				o[e] = x.FmaRn(w, o[e]).Selp(o[e], is)
-			}
-		}
-		sum.Set(l)
-		for e := range o {
-			sums[e].Set(o[e])
-		}
+	return part.SumParts(g.k, it.parts, func(i build.U32) part.Partial {
+		at := i.MulWide(it.rows)
+		stat := build.GlobalAt[build.F32](stats.Add(at.Shl(3))).LdV2()
+		return part.Partial{Reference: stat[0], L: stat[1], O: build.GlobalAt[build.F32](values.Add(at.MulLo(4 * g.d))).LdV4()}
 	})
-	for e := range total {
-		total[e] = sums[e].Get()
-	}
-	return least.Get(), sum.Get(), total
 }

@@ -8,6 +8,7 @@
 //	softmax  Softmax turns scores into weights, tile by tile, with running row sums
 //	weigh    Weigh merges softmaxes of the same rows over different keys
 //	exp2     [Exp2] computes powers of two on the special function units or the FMA units
+//	parts    SumParts merges results of the same rows over different keys
 //	output   Output rounds and stores rows of O; LSE stores their log-sum-exp
 //
 // A part gets the kernel builder and plain values. It never waits and never signals:
