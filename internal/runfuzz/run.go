@@ -96,7 +96,8 @@ func launch(ctx context.Context, dev *emu.Device, mod device.Module, f *ptx.Func
 	if err != nil {
 		return nil // it uses what the emulator does not support
 	}
-	l := device.Launch{Grid: device.D(blocks), Block: device.D(threads), Shared: shared, Params: params(dev, k.Info())}
+	ps, _ := params(dev, k.Info())
+	l := device.Launch{Grid: device.D(blocks), Block: device.D(threads), Shared: shared, Params: ps}
 	limited, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
 	err = k.Launch(limited, l)
@@ -113,20 +114,20 @@ func launch(ctx context.Context, dev *emu.Device, mod device.Module, f *ptx.Func
 
 // params returns arguments of a kernel: pointers to small buffers where a pointer may stand, and
 // small numbers elsewhere.
-func params(dev *emu.Device, info device.KernelInfo) (ps []device.Param) {
+func params(dev *emu.Device, info device.KernelInfo) (ps []device.Param, buffers []device.Buffer) {
 	for _, p := range info.Params {
 		data := make(device.Param, p.Size)
 		switch {
 		case p.Size == 8:
 			if b, err := dev.Alloc(bufferBytes); err == nil {
-				data = device.Ptr(b)
+				data, buffers = device.Ptr(b), append(buffers, b)
 			}
 		case p.Size > 0:
 			data[0] = 8
 		}
 		ps = append(ps, data)
 	}
-	return ps
+	return ps, buffers
 }
 
 // watch makes all observers for each launch.
