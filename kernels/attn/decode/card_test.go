@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -37,6 +38,30 @@ func TestCardBits(t *testing.T) {
 					judge(t, "on the card", in, onCard.Read())
 					break
 				}
+			}
+		}
+	}
+}
+
+// TestCardServing compares every bit of GPU and emulator on random problems of servers.
+func TestCardServing(t *testing.T) {
+	card := kerneltest.Card(t, ptx.SM89)
+	target := ptx.SM90
+	if card.Info().Target.SM == 89 {
+		target = ptx.SM89
+	}
+	for seed := range uint64(60) {
+		p := drawServing(rand.New(rand.NewPCG(seed, 4)))
+		in := generate(t, "normal", p, seed)
+		for i, c := range configs(p) {
+			if i != int(seed)%3 {
+				continue
+			}
+			onCard, onEmu := newBench(t, card, in), newBench(t, emulator(t, target, 0, nil), in)
+			onCard.SMs, onEmu.SMs = 20, 20
+			if !onCard.run(c).Same(onEmu.run(c)) {
+				t.Errorf("seed %d, %v, %v: the bits of the card differ from those of the emulator", seed, p, c)
+				judge(t, "on the card", in, onCard.Read())
 			}
 		}
 	}
