@@ -110,14 +110,17 @@ func TestRandomProblems(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, d := range headDims {
 		for n, c := range variants(d) {
+			if !*full && (n+d/32)%2 != 0 {
+				continue
+			}
 			for range rounds {
 				p := randomProblem(r, d)
-				if p.Hq*p.B*p.Sq*p.Skv*d > 1<<21 && !*full {
+				if p.Hq*p.B*p.Sq*p.Skv*d > 1<<20 && !*full {
 					p.B, p.Hq = 1, p.Hkv // keeps the test short
 				}
 				var checker *check.Checker
 				var watch observe.Observer
-				if n%3 == 0 || *full {
+				if n%4 == 0 || *full {
 					checker = check.New()
 					watch = checker
 				}
@@ -178,6 +181,9 @@ func holdsWeights(t *testing.T, dist string, c Config, in inputs, r result) {
 func TestNaN(t *testing.T) {
 	for _, f := range []problem.Format{problem.E4M3, problem.E5M2} {
 		for i, c := range variants(64) {
+			if !*full && (i%2 == 0) == (f == problem.E5M2) {
+				continue
+			}
 			p := square(1, 1, 40, 64, f)
 			for _, keys := range [][2]int{{7 * i % 40, 7*i%40 + 1}, {8, 24}} {
 				in := generate(t, "normal", p, 1)
@@ -204,6 +210,9 @@ func TestMinusInfinity(t *testing.T) {
 		"last keys":  func(key int) bool { return key >= 200 },
 	} {
 		for i, c := range variants(64) {
+			if !*full && i%3 != len(what)%3 {
+				continue
+			}
 			p := square(1, 1, 300, 64, problem.E5M2)
 			p.LSE, p.Causal = i%2 == 0, i%3 == 0
 			p.Sq = c.Rows // whole tiles: the zeros after the last query would give NaN, 0·∞
@@ -217,7 +226,10 @@ func TestMinusInfinity(t *testing.T) {
 // TestScales: scales may have any sign, and 0 gives all keys the same weight.
 func TestScales(t *testing.T) {
 	for _, s := range []float32{-1, 0} {
-		for _, c := range variants(64) {
+		for i, c := range variants(64) {
+			if !*full && i%2 != 0 {
+				continue
+			}
 			in := generate(t, "normal", square(1, 1, 40, 64, problem.E4M3), 5)
 			for _, x := range []*fp8.Tensor{in.Q, in.V} {
 				for h := range x.Scales {
