@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -213,7 +212,7 @@ func (x *exporter) write(b *export.Bundle) error {
 		return err
 	}
 	if x.out == "" {
-		_, err := io.WriteString(x.env, string(text))
+		_, err := x.env.Write(text)
 		return err
 	}
 	if err := atomicfile.Write(x.out, text); err != nil {

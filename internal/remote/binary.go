@@ -147,7 +147,7 @@ const program = version.Module + "/cmd/attest"
 func (f *Finder) build(ctx context.Context, goos, goarch string) (string, error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
-		return "", errors.New("Go is not installed")
+		return "", errors.New("the go command is not installed")
 	}
 	to := filepath.Join(f.Cache, goos+"-"+goarch, "attest")
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {

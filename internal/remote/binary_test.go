@@ -77,7 +77,7 @@ func TestFindNone(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	f := &Finder{Self: filepath.Join(t.TempDir(), "attest"), Cache: t.TempDir(), Say: t.Logf}
 	_, err := f.Find(t.Context(), "linux", otherArch())
-	if err == nil || !strings.Contains(err.Error(), "Go is not installed; install Go, or put the release archive attest_VERSION_linux_") {
+	if err == nil || !strings.Contains(err.Error(), "the go command is not installed; install Go, or put the release archive attest_VERSION_linux_") {
 		t.Error(err)
 	}
 }

@@ -11,6 +11,9 @@ import (
 // TestFullDisk has a remote machine with a full disk: when the binary is sent, when the inputs are
 // sent, and while the job runs.
 func TestFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends large files")
+	}
 	s := startServer(t)
 	disk := t.TempDir()
 	c := newTestClient(t, s)

@@ -115,13 +115,6 @@ func (s *server) cut() {
 	s.conns = nil
 }
 
-// connections returns the number of connections so far, since the last cut.
-func (s *server) connections() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.conns)
-}
-
 func (s *server) serve(conn *served, config *ssh.ServerConfig) {
 	defer conn.Close()
 	_, channels, requests, err := ssh.NewServerConn(conn, config)

@@ -182,8 +182,7 @@ if [ -x "$b/attest" ]; then say have; elif m=$(mkdir -p "$p" 2>&1); then say sen
 		return err
 	}
 	say("sending attest for %s to %s (%.0f MB)", platform, c.host.Name, float64(len(data))/1e6)
-	text, err = c.ask(fmt.Sprintf(receiveBinary, AgentCommand, len(data), sum))
-	if err != nil {
+	if _, err = c.ask(fmt.Sprintf(receiveBinary, AgentCommand, len(data), sum)); err != nil { // it says ready
 		return err
 	}
 	if _, err := c.in.Write(data); err != nil {
