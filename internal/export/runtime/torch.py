@@ -7,7 +7,8 @@
     q8, qs = attest.quantize(q)                                          # FP8 and one scale per head
     o = attest.attention(q8, k8, v8, qs, ks, vs, causal=True)            # or torch.ops.attest.attention
 
-attention runs on the current stream, under torch.compile and in CUDA graphs. It has no backward pass.
+attention runs on the current stream, under torch.compile and in CUDA graphs. Call it once before a capture, because the
+driver compiles a kernel when it is first used. It has no backward pass.
 A causal mask is aligned to the last key: query i sees keys 0 to i + Skv - Sq.
 """
 
@@ -20,6 +21,7 @@ _OUTPUTS = {torch.float16: "f16", torch.bfloat16: "bf16"}
 _FORMAT = _BUNDLE["kernels"][0]["fixed"]["format"]
 _DTYPE = _FORMATS[_FORMAT]
 _DEFAULT_OUT = next(d for d, name in _OUTPUTS.items() if name == _BUNDLE["kernels"][0]["fixed"]["output"])
+_SEVEN = ["q", "k", "v", "qs", "ks", "vs", "o"]
 _plans = {}
 _current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None) or (lambda device: torch.cuda.current_stream(device).cuda_stream)
 
@@ -109,7 +111,7 @@ def _attention(q, k, v, qs, ks, vs, causal=False, scale=None, out_dtype=None):
 
 
 def _queue(plan, q, k, v, qs, ks, vs, o, device):
-    if len(plan.names) == 7:  # no workspace: the usual case
+    if plan.names == _SEVEN:  # no workspace: the usual case
         qa, ka, va = q.data_ptr(), k.data_ptr(), v.data_ptr()
         if (qa | ka | va) & 15:
             raise ValueError("q, k and v must begin at multiples of 16 bytes: use clone()")
