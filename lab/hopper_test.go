@@ -133,3 +133,32 @@ func TestHopperTimed(t *testing.T) {
 		}
 	}
 }
+
+// TestInitFences removes each fence.mbarrier_init of a kernel with clusters in turn. Copies count on
+// the mbarriers of the first, and copies of the other block on those of the last two; threads of the
+// own block alone use those of the second, after a barrier.
+func TestInitFences(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const fence = "\tfence.mbarrier_init.release.cluster;\n"
+	s, err := Preset("hopper-split-kv-cluster", problem.Attention{}, kernel.Chip{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(s.PTX, fence)
+	if len(parts) != 5 {
+		t.Fatalf("the kernel has %d fences, want 4", len(parts)-1)
+	}
+	p := onlyDefects()
+	p.Depth, p.Defects = Listed, Defects{Shapes: []problem.Shape{problem.Square(1, 2, 97, 64)}, Schedules: []uint64{0, 1}}
+	for i, want := range []record.Status{record.Red, record.Green, record.Red, record.Red} {
+		k := *s.Kernel
+		k.PTX = strings.Join(parts[:i+1], fence) + strings.Join(parts[i+1:], fence)
+		one := *s
+		one.Kernel = &k
+		if _, v := measure(t, &one, p); v.Gates[1].Status != want {
+			t.Errorf("without fence %d the defects gate is %s: %s", i+1, v.Gates[1].Status, v.Gates[1].Summary)
+		}
+	}
+}
