@@ -38,7 +38,7 @@ func TestFrozen(t *testing.T) {
 		key, is, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		want[key] = is
 	}
-	all := slices.Concat(stageVariants(), hopperVariants(), decodeVariants())
+	all := slices.Concat(stageVariants(), adaVariants(), hopperVariants(), decodeVariants())
 	if !*full && !*update {
 		all = everySeventh(all)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/tune"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/kernels/attn/ada"
 	"github.com/GOATnote-Inc/attest/kernels/attn/decode"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
@@ -60,6 +61,24 @@ func hopperVariants() (list []variant) {
 		}
 	}
 	return append(list, chosen()...)
+}
+
+// adaVariants returns the designs for Ada, with products in FP8 and in f16.
+func adaVariants() (list []variant) {
+	for _, d := range []int{64, 96, 128, 256} {
+		for _, f := range []problem.Format{problem.E4M3, problem.E5M2} {
+			for i := range 8 {
+				p := problem.Attention{Shape: problem.Square(1, 8, 512, d), Format: f, Output: outputs[i/2%2], LSE: i&1 != 0, Causal: i&2 != 0}
+				if i&4 != 0 {
+					p.Hkv = 2
+				}
+				list = append(list, named(ada.Family{}, p)...)
+			}
+		}
+		p := problem.Attention{Shape: problem.Square(1, 8, 512, d)}.Filled()
+		list = append(list, neighbours(ada.Family{}, p)...)
+	}
+	return list
 }
 
 // decodeVariants returns the kernels for few queries: all forms, and the features of serving.
