@@ -96,17 +96,18 @@ func (a *attention) loadQueries() {
 const stepWords = 128
 
 // factor returns the factor that turns a row's scores into logits to base 2, or, with a soft
-// cap, into arguments of tanh.
+// cap other than 0, into arguments of tanh.
 func (g *gen) factor(it item, r row) build.F32 {
 	qs, ks := g.qs, g.ks
 	if g.p.Scaling == problem.PerHead {
 		qs, ks = qs.At(r.head), ks.At(it.head)
 	}
 	c := g.scale.Mul(qs.Ld(), build.Rn).Mul(ks.Ld(), build.Rn)
-	if g.p.Softcap != 0 {
-		return c.DivRn(g.cap)
+	logit := c.Mul(math.Log2E, build.Rn)
+	if g.p.Softcap == 0 {
+		return logit
 	}
-	return c.Mul(math.Log2E, build.Rn)
+	return c.DivRn(g.cap).Selp(logit, g.cap.SetpNeu(0))
 }
 
 // decode turns four bytes into two pairs of f16, without rounding.
@@ -179,12 +180,14 @@ func (a *attention) logits() {
 	if a.g.p.Softcap == 0 {
 		return
 	}
-	k.Comment("S = log₂e·cap·tanh S, tanh x = 1 - 2/(e^2x + 1)")
-	most := build.NewVar(a.g.cap.Mul(math.Log2E, build.Rn)).Get()
-	a.S.Map(func(x build.F32, _ int, _ tile.Pos) build.F32 {
-		e := x.Mul(2*math.Log2E, build.Rn).Ex2Approx(build.Ftz)
-		tanh := e.Add(1, build.Rn).RcpApprox(build.Ftz).FmaRn(-2, k.F32(1))
-		return tanh.Mul(most, build.Rn)
+	k.Comment("S = log₂e·cap·tanh S, tanh x = 1 - 2/(e^2x + 1), unless cap is 0")
+	k.If(a.g.cap.SetpNeu(0), func() {
+		most := a.g.cap.Mul(math.Log2E, build.Rn)
+		a.S.Map(func(x build.F32, _ int, _ tile.Pos) build.F32 {
+			e := x.Mul(2*math.Log2E, build.Rn).Ex2Approx(build.Ftz)
+			tanh := e.Add(1, build.Rn).RcpApprox(build.Ftz).FmaRn(-2, k.F32(1))
+			return tanh.Mul(most, build.Rn)
+		})
 	})
 }
 

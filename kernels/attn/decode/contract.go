@@ -113,9 +113,6 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 			attn.Rule(fmt.Sprintf("page_size %% %d == 0", groupKeys), fmt.Sprintf("pages must have a multiple of %d rows", groupKeys)),
 			attn.Rule(fmt.Sprintf("pages*page_size*Hkv <= %d", maxRows), fmt.Sprintf("the pages have at most %d rows of all heads", maxRows)))
 	}
-	if p.Softcap != 0 {
-		list = append(list, attn.Rule("softcap > 0", "this kernel is written for a softcap: use one above zero"))
-	}
 	if c.Chunk > 0 {
 		list = append(list, attn.Rule(fmt.Sprintf("Skv <= %d", c.Chunk*maxSplits),
 			fmt.Sprintf("at most %d chunks of %d keys: use larger chunks", maxSplits, c.Chunk)))
