@@ -22,6 +22,7 @@ import (
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 func profileCommand(env *cli.Env) *cobra.Command {
@@ -93,6 +94,8 @@ the peak:
 	chipFlag(c, &x.chip, "the GPU of this machine, or one of the kernel's target")
 	launchFlag(c, &x.launch)
 	f := c.Flags()
+	f.StringVar(&x.cache, "cache", string(timing.Warm), "where the operands are at the start of the predicted run: warm (in the L2) or cold (in DRAM)")
+	complete(c, "cache", string(timing.Warm), string(timing.Cold))
 	f.StringVar(&x.trace, "trace", "", "file for the predicted timeline of one SM or cluster, for ui.perfetto.dev")
 	f.IntVar(&x.text.Lines, "lines", 8, "number of source lines to show")
 	f.StringSliceVar(&x.metrics, "metrics", nil, "metrics of Nsight Compute to collect and show as well, with commas")
@@ -112,12 +115,16 @@ type profiler struct {
 	metrics []string
 	trace   string // file
 	launch  string // launch file
+	cache   string // warm or cold
 	text    profile.Text
 }
 
 func (x *profiler) run(ctx context.Context, names []string) error {
 	if x.text.Lines < 0 {
 		return errors.New("--lines must not be negative")
+	}
+	if x.cache != string(timing.Warm) && x.cache != string(timing.Cold) {
+		return fmt.Errorf("--cache %s: use warm or cold", x.cache)
 	}
 	if err := ncu.CheckMetrics(x.metrics); err != nil {
 		return fmt.Errorf("--metrics: %w", err)
@@ -243,7 +250,7 @@ func (x *profiler) runLaunch(ctx context.Context, names []string, progress *term
 
 // options returns what the report contains.
 func (x *profiler) options() profile.Options {
-	o := profile.Options{Counters: x.text.Counters || x.env.JSON}
+	o := profile.Options{Counters: x.text.Counters || x.env.JSON, Cold: x.cache == string(timing.Cold)}
 	if x.trace != "" {
 		o.Timeline = &timeline.Timeline{}
 	}

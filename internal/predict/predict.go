@@ -16,6 +16,7 @@ type Work struct {
 	Bytes     int64 // that the launch moves between DRAM and the chip
 	Watch     machine.Watcher
 	Edit      *machine.Edit // what is changed before the replay; nil is nothing
+	Cold      bool          // no cache holds anything at the start
 	More      int           // further clusters per SM, as if the kernel used fewer resources
 }
 
@@ -38,14 +39,17 @@ func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 	blocks := len(l.Clusters[0].Blocks)
 	resident := w.Fit(chip).Blocks + w.More
 	plan := placeAll(l, max(chip.SMs/blocks, 1), resident)
-	plan.Watch = w.Watch
+	plan.Watch, plan.Cold = w.Watch, w.Cold
 	active := min(chip.SMs, l.Count*blocks)
-	plan.L2Bytes = min(chip.Get("sm_bytes"), chip.Get("l2_bytes")*float64(chip.SMs)/float64(max(active, 1)))
+	share := float64(chip.SMs) / float64(max(active, 1)) // of the L2's rate, relative to all SMs
+	plan.L2Bytes = min(chip.Get("sm_bytes"), chip.Get("l2_bytes")*share)
+	plan.BulkBytes = min(chip.Get("sm_bytes"), chip.Get("bulk_bytes")*share)
 	r := replay(machine.New(l, &chip, mhz, w.Edit), plan, weight(l.Clusters[0]))
+	r.Scale(chip.Get("residual")) // what the replay does not know of machine code
 
 	dram := float64(w.Bytes) / chip.Get("dram_gbps") / 1e3
 	kernel := r.Cycles / mhz
-	if cold := w.Bytes > int64(chip.Get("l2_mb")*1e6/2); cold {
+	if large := w.Bytes > int64(chip.Get("l2_mb")*1e6/2); large || w.Cold {
 		kernel = max(kernel, dram)
 	}
 	chip.MHz = int(mhz)

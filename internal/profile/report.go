@@ -48,6 +48,7 @@ type Launch struct {
 type Options struct {
 	Counters bool               // count what the whole grid does, which takes longer
 	Timeline *timeline.Timeline // receives what is replayed of the first launch; may be nil
+	Cold     bool               // predict a run whose operands are in no cache
 }
 
 // Of predicts the time of a kernel on a chip from a run of a few of its clusters on the emulator.
@@ -72,6 +73,7 @@ func (r *Report) predict(works []predict.Work, chip chips.Chip, o Options, count
 	var parts []*predict.Profile
 	var entries []string
 	for i, work := range works {
+		work.Cold = o.Cold
 		if l := o.Timeline; i == 0 && l != nil {
 			l.Chip, l.MHz, l.Program = chip.String(), float64(chip.MHz), work.Trace.Program
 			work.Watch = l

@@ -15,12 +15,19 @@ type Op struct {
 	cost   cost
 	reads  []int32 // registers
 	writes []int32
-	groups int // of productWait, copyWait and bulkWait: how many groups may be unfinished
-	line   int32
-	flops  float64 // of a product, per warp: multiplications and additions, 16-bit ones count once
-	fromA  bool    // of a wgmma: the first factor comes from shared memory
-	fp8    bool
-	n      int // of a wgmma: its N
+	// operands are the registers that arithmetic reads, by the place of the operand; -1 is a
+	// constant or a value that all lanes share.
+	operands []int32
+	groups   int // of productWait, copyWait and bulkWait: how many groups may be unfinished
+	line     int32
+	flops    float64 // of a product, per warp: multiplications and additions, 16-bit ones count once
+	fromA    bool    // of a wgmma: the first factor comes from shared memory
+	fp8      bool
+	n        int // of a wgmma: its N
+	// param is the offset of the parameter that a load reads, or -1.
+	param int
+	// tensorMap is the register with the address of the tensor map of a copy, or -1.
+	tensorMap int32
 }
 
 // free reports whether the operation takes no issue slot.
@@ -125,7 +132,7 @@ func (c *code) place(ids []int32) {
 
 // op returns the operation of an instruction before simplification.
 func (u *unitFunc) op(in *observe.Inst, block int) Op {
-	o := Op{ID: int32(in.ID), cost: costOf(in, u.c.rates, u.c.target)}
+	o := Op{ID: int32(in.ID), cost: costOf(in, u.c.rates, u.c.target), tensorMap: -1, param: u.paramOffset(in)}
 	if g := in.Guard.Sym; g != nil && g.Kind == ptx.RegSymbol {
 		o.reads = append(o.reads, u.reg(g))
 	}
@@ -158,12 +165,58 @@ func (u *unitFunc) op(in *observe.Inst, block int) Op {
 		o.flops *= bitsOf(in.Op) / 16 // in units of the rate of 16-bit factors
 		o.fromA = in.Arg("aDesc") != nil
 	}
+	if o.cost.kind == bulk && in.Op.Has("tensor") {
+		for i := range in.Args {
+			if a := &in.Args[i]; a.Kind == ptx.AddrOperand && len(a.Elems) > 0 && a.Sym != nil {
+				o.tensorMap = a.Sym.ID
+			}
+		}
+	}
 	if o.cost.unit == Tensor {
 		m, n, k := shapeOf(in.Op)
 		o.flops = 2 * float64(m*n*k) * bitsOf(in.Op) / 16
 	}
 	u.c.edit.apply(&o, u.c.rates)
+	u.operands(&o, in)
 	return o
+}
+
+// paramOffset returns the offset of the parameter that an instruction of an entry loads, or -1.
+// Parameters start behind what the driver puts into the constant bank.
+func (u *unitFunc) paramOffset(in *observe.Inst) int {
+	if in.Op.Name != "ld" || !in.Op.Has("param") || len(in.Args) < 2 || in.Args[1].Sym == nil {
+		return -1
+	}
+	offset := 0
+	for _, p := range u.f.Params {
+		align := max(p.Alignment(), 1)
+		offset = (offset + align - 1) / align * align
+		if p.Sym == in.Args[1].Sym {
+			return offset + int(in.Args[1].Val)
+		}
+		offset += int(p.Size())
+	}
+	return -1
+}
+
+// operands notes which registers the ports of the register file deliver for arithmetic.
+func (u *unitFunc) operands(o *Op, in *observe.Inst) {
+	switch o.cost.unit {
+	case Float, IMad, Half, Double, ALU, Pack:
+	default:
+		return
+	}
+	for i := range in.Match.Form.Params {
+		a := in.Operand(i)
+		if a == nil || in.Match.Form.Params[i].Access == isa.Write {
+			continue
+		}
+		r := int32(-1)
+		if a.Kind == ptx.RegOperand && a.Sym.Kind == ptx.RegSymbol && u.uniform.Reg(a.Sym) != verify.Invariant && a.Sym.Type != ptx.Pred {
+			r = u.reg(a.Sym)
+		}
+		o.operands = append(o.operands, r)
+	}
 }
 
 func (u *unitFunc) reg(s *ptx.Symbol) int32 { return int32(u.base) + s.ID }

@@ -131,7 +131,7 @@ func integerCost(in *observe.Inst, r *rates) cost {
 	case "vote":
 		c.latency, c.pure = r.vote, false
 	case "redux":
-		c.latency, c.pure = r.redux, false
+		c.latency, c.hold, c.pure = r.redux, 4*r.interval[ALU], false
 	}
 	return c
 }
@@ -301,6 +301,12 @@ func barrierCost(in *observe.Inst, r *rates) cost {
 	}
 	if in.Arg("waitComplete") != nil {
 		c.latency, c.polls = r.try, true
+	}
+	if in.Op.Has("cluster") && in.Op.Has("arrive") {
+		c.latency = 0
+		if !in.Op.Has("relaxed") { // what was written before becomes visible to the cluster
+			c.latency = r.clusterRelease
+		}
 	}
 	return c
 }

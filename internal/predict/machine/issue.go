@@ -58,6 +58,11 @@ func (s *sim) pass(w *warp) {
 			at, why = w.ready[r], w.why[r]
 		}
 	}
+	if w.op.param >= 0 {
+		if there := s.parameter(w); there > at {
+			at, why = there, MemoryWait
+		}
+	}
 	for _, r := range w.op.writes {
 		w.ready[r], w.why[r] = at, why
 	}
@@ -66,46 +71,58 @@ func (s *sim) pass(w *warp) {
 	}
 }
 
-// prefetched is the number of lines that a miss loads.
+// constantLine is the size in bytes of a line of the constant cache.
+const constantLine = 256
+
+// parameter returns when a parameter is there. A launch has its own parameters, so the first use of
+// a line by an SM misses in all constant caches.
+func (s *sim) parameter(w *warp) float64 {
+	line := w.op.param / constantLine
+	there, ok := w.sm.params[line]
+	if !ok {
+		there = w.at + s.rates.param
+		w.sm.params[line] = there
+	}
+	return there
+}
+
+// prefetched is the number of lines that are loaded ahead of a warp.
 const prefetched = 8
 
-// fetch delays an operation until its line of machine code is loaded.
+// fetch delays an operation until its line of machine code is there. Caches stay warm between
+// launches, so the first use of a line costs little: more after a jump than for the next line, which
+// is prefetched. A line that the code of a long loop has displaced costs most.
 func (s *sim) fetch(w *warp) {
 	if s.edit.Fetched {
 		return
 	}
-	loaded, ok := w.sm.code[w.op.line]
-	if !ok {
-		// The lines that follow are loaded as well, one after the other.
-		loaded = w.at + s.rates.fetchLine
-		for i := range int32(prefetched) {
-			if _, ok := w.sm.code[w.op.line+i]; !ok {
-				w.sm.code[w.op.line+i] = loaded + float64(i)*s.rates.fetchNext
-			}
-		}
-	}
-	if loaded > w.at {
-		w.at, w.reason = loaded, Fetch
-	}
-	if w.core.near.use(w.op.line, s.rates.nearLines) {
+	line, before := w.op.line, w.line
+	w.line = line
+	hit, known := w.sm.code.use(line, s.rates.nearLines)
+	if hit {
 		return
 	}
-	if ok { // the line is in the cache of the SM but not in the small one of the sub-core
-		w.at, w.reason = w.at+s.rates.fetchMiss, Fetch
+	delay := s.rates.fetchLine
+	switch {
+	case known:
+		delay = s.rates.fetchMiss
+	case line > before && line <= before+prefetched:
+		delay = s.rates.fetchNext
 	}
+	w.at, w.reason = w.at+delay, Fetch
 }
 
-// lines is the instruction cache of a sub-core: the lines that were loaded last.
+// lines is the instruction cache of an SM: the lines that were loaded last.
 type lines struct {
-	has  map[int32]bool
+	has  map[int32]bool // false for a line that was displaced
 	ring []int32
 	next int
 }
 
-// use reports whether a line is in the cache, and puts it there.
-func (l *lines) use(line int32, capacity int) bool {
-	if l.has[line] {
-		return true
+// use reports whether a line is in the cache and whether it was there before, and puts it there.
+func (l *lines) use(line int32, capacity int) (hit, known bool) {
+	if hit, known = l.has[line]; hit {
+		return true, true
 	}
 	if l.has == nil {
 		l.has = map[int32]bool{}
@@ -113,12 +130,12 @@ func (l *lines) use(line int32, capacity int) bool {
 	l.has[line] = true
 	if len(l.ring) < capacity {
 		l.ring = append(l.ring, line)
-		return false
+		return false, known
 	}
-	delete(l.has, l.ring[l.next])
+	l.has[l.ring[l.next]] = false
 	l.ring[l.next] = line
 	l.next = (l.next + 1) % capacity
-	return false
+	return false, known
 }
 
 // finish ends a warp, and its cluster if it is the last one.
@@ -151,6 +168,7 @@ func (s *sim) issue(c *core, w *warp) {
 	t, o := c.at, w.op
 	s.account(c, w, t)
 	c.last = w
+	s.readRegisters(c, w, t)
 	slots := float64(o.cost.slots)
 	c.free = t + slots
 	w.since = t + slots
@@ -268,8 +286,13 @@ func (s *sim) synchronise(w *warp, o *Op, f *warptrace.Fact, t float64) {
 	}
 	for _, a := range f.Arrivals {
 		at := t + s.rates.arrive
-		if !w.g.trace.Phases[a.Phase].Mbarrier {
-			at = t
+		if p := &w.g.trace.Phases[a.Phase]; !p.Mbarrier {
+			// Barriers count the warps of an SM one after the other.
+			w.sm.barrier = max(w.sm.barrier, t) + s.rates.barrierWarp
+			at = w.sm.barrier
+			if p.Cluster {
+				at = t + o.cost.latency
+			}
 		}
 		if a.Late {
 			at = max(at, w.copyEnd)
@@ -319,7 +342,7 @@ func (s *sim) release(w *warp, phase int32, t float64) {
 	switch {
 	case kind.Cluster:
 		at = p.time + s.rates.cluster
-	case kind.Mbarrier && p.time <= t:
+	case kind.Mbarrier && p.time <= t+s.rates.arrive: // complete when the wait reaches the barrier
 		at = t + s.rates.try
 	case kind.Mbarrier:
 		at = max(p.time+s.rates.wake, t+s.rates.try)

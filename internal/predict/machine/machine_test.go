@@ -89,7 +89,9 @@ func TestUnits(t *testing.T) {
 		{"200 exponentials, in rounds with a latency of about 60", tenTimes(exponentials(20) + sum(20)), 32, 2200},
 		{"4 warps have 4 sub-cores", tenTimes(exponentials(20) + sum(20)), 128, 2200},
 		{"8 warps share them", tenTimes(exponentials(20) + sum(20)), 256, 3800},
-		{"a loop that does not fit in the cache of a sub-core", tenTimes(repeat(600, "fma.rn.f32 %f0, %f0, %f0, %f0;\n") + "mov.b32 %f31, %f0;"), 32, 10 * (600*4 + 600/8*5)},
+		{"a loop that fits in the cache", tenTimes(repeat(600, "fma.rn.f32 %f0, %f0, %f0, %f0;\n") + "mov.b32 %f31, %f0;"), 32, 10 * 600 * 4},
+		{"a loop that does not fit in the cache", tenTimes(repeat(4000, "fma.rn.f32 %f0, %f0, %f0, %f0;\n") + "mov.b32 %f31, %f0;"), 32, 10 * (4000*4 + 4000/8*11)},
+		{"three operands from the register file take one and a half cycles", tenTimes(threeOperands(400)), 32, 10 * 400 * 1.5},
 		{"moves are free", "mov.b32 %f1, %f0;\n" + repeat(100, "mov.b32 %f2, %f1;\nmov.b32 %f1, %f2;\n") + "mov.b32 %f31, %f1;", 32, 0},
 		{"nobody reads the results", exponentials(100), 32, 0},
 	} {
@@ -98,6 +100,18 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%s: %.0f cycles, want about %.0f", c.name, got, c.want)
 		}
 	}
+}
+
+// threeOperands is fma with three registers that no operation before has read in the same place.
+func threeOperands(n int) string {
+	var s strings.Builder
+	for i := range 8 {
+		fmt.Fprintf(&s, "mov.b32 %%f%d, %%f0;\n", 300+i)
+	}
+	for i := range n {
+		fmt.Fprintf(&s, "fma.rn.f32 %%f%d, %%f%d, %%f%d, %%f%d;\n", 300+i%8, 300+i%8, 300+(i+1)%8, 300+(i+3)%8)
+	}
+	return s.String() + "mov.b32 %f31, %f300;\n" + keep(8)
 }
 
 // tenTimes is a loop. The constant in the body differs in each round, so that nothing is invariant.

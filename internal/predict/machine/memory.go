@@ -16,6 +16,9 @@ func (s *sim) useShared(m *sm, t, cycles float64) float64 {
 // both in turns.
 func (s *sim) useL2(m *sm, t, bytes float64, bulk bool) float64 {
 	cycles := bytes / s.plan.L2Bytes
+	if bulk {
+		cycles = bytes / s.plan.BulkBytes
+	}
 	s.globalBusy += cycles
 	if bulk {
 		m.bulk = max(m.bulk, m.l2, t) + cycles
@@ -24,6 +27,14 @@ func (s *sim) useL2(m *sm, t, bytes float64, bulk bool) float64 {
 	m.l2 = max(m.l2, t) + cycles
 	m.bulk += cycles
 	return m.l2
+}
+
+// farLatency is the latency of a read that misses in the L1.
+func (s *sim) farLatency() float64 {
+	if s.plan.Cold {
+		return s.rates.dram
+	}
+	return s.rates.l2
 }
 
 // sectorBytes is the unit in which global memory moves.
@@ -69,7 +80,7 @@ func (s *sim) load(w *warp, f *warptrace.Fact, start float64) float64 {
 	for _, line := range f.Lines {
 		filled, ok := m.l1[line]
 		if !ok {
-			filled = s.useL2(m, start, bytes, false) + r.l2
+			filled = s.useL2(m, start, bytes, false) + s.farLatency()
 			m.l1[line] = filled
 		}
 		there = max(there, filled)
@@ -100,7 +111,11 @@ func (s *sim) transfer(w *warp, o *Op, f *warptrace.Fact, t float64) {
 			at = m.dsmem + r.dsmem
 		} else {
 			m.tma = max(m.tma, t+r.tmaIssue) + r.tmaEngine
-			at = s.useL2(m, m.tma, float64(work.Bytes), true) + r.l2 + r.tma
+			at = s.useL2(m, m.tma, float64(work.Bytes), true) + s.farLatency() + r.tma
+			if o.tensorMap >= 0 && !m.maps[o.tensorMap] {
+				m.maps[o.tensorMap] = true
+				at += r.tensorMap
+			}
 		}
 		w.bulkEnd = max(w.bulkEnd, at)
 		s.watchWork(w, o, t, at)

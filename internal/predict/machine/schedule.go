@@ -133,11 +133,13 @@ func newGraph(c *code, ids []int32) []node {
 		case o.cost.kind == loads:
 			link(ordered, i, 1)
 			loaded = append(loaded, i)
-		case o.cost.kind == jumps || o.cost.kind == ends:
+		case o.cost.kind == jumps || o.cost.kind == ends || o.cost.kind == productWait || o.cost.kind == copyWait || o.cost.kind == bulkWait:
+			// A wait does not move up: what stands before it runs in its shadow.
 			for j := range i {
 				link(j, i, 0)
 			}
 			ordered = i
+			loaded = loaded[:0]
 		case o.cost.kind != plain:
 			link(ordered, i, 1)
 			for _, l := range loaded {

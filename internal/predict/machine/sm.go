@@ -32,8 +32,12 @@ type Plan struct {
 	Resident int // clusters that a group of SMs holds at once
 	// L2Bytes is the bytes per cycle that an SM gets from the L2; 0 is the share of an SM when all
 	// SMs read.
-	L2Bytes float64
-	Watch   Watcher // may be nil
+	L2Bytes   float64
+	BulkBytes float64 // as L2Bytes, for bulk copies
+	// Cold means that no cache holds anything at the start: what is read for the first time comes
+	// from DRAM.
+	Cold  bool
+	Watch Watcher // may be nil
 }
 
 // Watcher is told what happens during a replay, for timelines. Times are in cycles.
@@ -111,9 +115,13 @@ type sm struct {
 	bulk   float64 // when it is free for bulk copies
 	tma    float64 // when the copy engine is free
 	dsmem  float64 // when the port to other SMs is free
-	l1     map[uint64]float64
-	code   map[int32]float64 // by line of machine code: when it is loaded
-	placed int               // warps that were placed
+	// barrier is when the barriers of blocks have counted all arrivals so far.
+	barrier float64
+	l1      map[uint64]float64
+	code    lines
+	maps    map[int32]bool  // tensor maps that the copy engine has read, by their register
+	params  map[int]float64 // by line of parameters: when it is in the constant cache
+	placed  int             // warps that were placed
 }
 
 // core is a sub-core.
@@ -121,8 +129,8 @@ type core struct {
 	warps  []*warp
 	pipes  [pipeCount]float64
 	tensor float64 // when the tensor core is free for wgmma
-	near   lines
 	free   float64 // when it can issue
+	ports  float64 // when the register file can deliver operands again
 	last   *warp
 	best   *warp // the next warp to issue, nil if unknown or none
 	at     float64
@@ -162,6 +170,8 @@ type warp struct {
 	blocked    bool
 	op         *Op
 	event      *warptrace.Event
+	before     *Op   // the operation that it issued last
+	line       int32 // of machine code, of the operation before
 	productEnd float64
 	products   []float64 // ends of committed groups
 	copyEnd    float64
@@ -179,8 +189,11 @@ func (m *Machine) Replay(p Plan) Result {
 	if s.plan.L2Bytes == 0 {
 		s.plan.L2Bytes = m.rates.l2Bytes
 	}
+	if s.plan.BulkBytes == 0 {
+		s.plan.BulkBytes = m.rates.bulkBytes
+	}
 	for i := range s.sms {
-		s.sms[i] = sm{index: i, l1: map[uint64]float64{}, code: map[int32]float64{}}
+		s.sms[i] = sm{index: i, l1: map[uint64]float64{}, maps: map[int32]bool{}, params: map[int]float64{}}
 	}
 	for range max(1, p.Resident) {
 		s.start(0)
@@ -212,7 +225,19 @@ func (s *sim) start(at float64) {
 	for i := range t.Phases {
 		g.phases[i].need = t.Phases[i].Need
 	}
-	at += s.rates.blockStart
+	if at > 0 {
+		at += s.rates.blockStart
+	} else {
+		// The first blocks start as a part of the launch, but the first instruction needs the
+		// parameters of the launch.
+		at += s.rates.param
+		for b := range t.Blocks {
+			s.sms[b].params[0] = at
+		}
+	}
+	if len(t.Blocks) > 1 {
+		at += s.rates.clusterStart
+	}
 	for b := range t.Blocks {
 		m := &s.sms[b]
 		for n, path := range t.Blocks[b].Warps {
@@ -278,10 +303,19 @@ func (s *sim) earliest(c *core, w *warp) float64 {
 		return at
 	}
 	p := pipeOf[w.op.cost.unit]
-	at = max(at, c.pipes[p])
+	at = max(at, c.pipes[p], c.ports-portSlack)
 	if p == memoryPipe && w.op.cost.kind != barriers {
-		// A few memory operations wait in a queue; then the sub-core cannot issue more.
-		at = max(at, w.sm.shared-s.rates.memoryQueue*s.rates.memorySM)
+		// A few memory operations per sub-core wait in a queue; then the sub-core cannot issue more.
+		at = max(at, w.sm.shared-s.rates.memoryQueue*subCores*s.waves(w))
 	}
 	return at
+}
+
+// waves returns the cycles for which the warp's next operation occupies shared memory, at least
+// those of one request.
+func (s *sim) waves(w *warp) float64 {
+	if w.event.Fact < 0 {
+		return s.rates.memorySM
+	}
+	return max(s.rates.memorySM, float64(w.g.trace.Facts[w.event.Fact].Wavefronts)*s.rates.wavefront)
 }

@@ -57,17 +57,18 @@ var pipeOf = [unitCount]pipe{
 // rates are the numbers of a chip that the simulation uses, in cycles of the SM clock unless a
 // name says otherwise.
 type rates struct {
-	latency, interval                                             [unitCount]float64
-	ghz                                                           float64
-	tensorF16, tensorFP8, mmaShare                                float64
-	shared, wavefront, wavefrontLatency                           float64
-	memorySM, memoryQueue                                         float64
-	l1, l2, dram, l2Bytes, smBytes                                float64
-	tma, tmaIssue, tmaEngine                                      float64
-	arrive, try, wake, barrier, cluster, dsmem, dsmemBytes        float64
-	wgmma, fence, fenceGPU, setmaxnreg, special, vote, redux      float64
-	constant, atomic, blockStart, fetchLine, fetchNext, fetchMiss float64
-	nearLines                                                     int // lines of machine code that a sub-core holds
+	latency, interval                                                    [unitCount]float64
+	ghz                                                                  float64
+	tensorF16, tensorFP8, mmaShare                                       float64
+	shared, wavefront, wavefrontLatency                                  float64
+	memorySM, memoryQueue                                                float64
+	l1, l2, dram, l2Bytes, smBytes                                       float64
+	tma, tmaIssue, tmaEngine, tensorMap, bulkBytes                       float64
+	arrive, try, wake, barrier, barrierWarp                              float64
+	cluster, clusterRelease, clusterStart, dsmem, dsmemBytes             float64
+	wgmma, fence, fenceGPU, setmaxnreg, special, vote, redux             float64
+	param, constant, atomic, blockStart, fetchLine, fetchNext, fetchMiss float64
+	nearLines                                                            int // lines of machine code that a sub-core holds
 }
 
 func ratesOf(c *chips.Chip, mhz float64) *rates {
@@ -96,10 +97,13 @@ func ratesOf(c *chips.Chip, mhz float64) *rates {
 	r.l1, r.l2, r.dram = g("l1_latency"), g("l2_ns")*r.ghz, g("dram_ns")*r.ghz
 	r.l2Bytes, r.smBytes = g("l2_bytes"), g("sm_bytes")
 	r.tma, r.tmaIssue, r.tmaEngine = g("tma_ns")*r.ghz, g("tma_issue"), g("tma_engine")
+	r.tensorMap, r.bulkBytes = g("tensor_map_ns")*r.ghz, g("bulk_bytes")
 	r.arrive, r.try, r.wake = g("mbarrier_arrive"), g("mbarrier_try"), g("mbarrier_wake")
-	r.barrier, r.cluster = g("barrier_latency"), g("cluster_latency")
+	r.barrier, r.barrierWarp, r.cluster = g("barrier_latency"), g("barrier_warp_interval"), g("cluster_latency")
+	r.clusterRelease, r.clusterStart = g("cluster_release"), g("cluster_start")
 	r.dsmem, r.dsmemBytes = g("dsmem_latency"), g("dsmem_bytes")
 	r.wgmma, r.fence, r.fenceGPU, r.setmaxnreg = g("wgmma_latency"), g("fence_latency"), g("fence_gpu_latency"), g("setmaxnreg_latency")
+	r.param = g("param_ns") * r.ghz
 	r.special, r.vote, r.redux, r.constant = g("special_latency"), g("vote_latency"), g("redux_latency"), g("const_latency")
 	r.atomic, r.blockStart = g("atomic_ns")*r.ghz, g("block_start")
 	r.fetchLine, r.fetchNext = g("fetch_line"), g("fetch_next")

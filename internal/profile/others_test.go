@@ -1,0 +1,102 @@
+package profile
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/internal/chips"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+)
+
+// other is a kernel that Triton or nvcc compiled from the sources in testdata/others, with its time on
+// an H200. measure.py wrote it.
+type other struct {
+	Name   string  `json:"name"`
+	Source string  `json:"source"`
+	PTX    string  `json:"ptx"`
+	Launch string  `json:"launch"`
+	Micros float64 `json:"us"`
+	Low    float64 `json:"p10"`
+	High   float64 `json:"p90"`
+}
+
+// others returns the pairs and the files that they name.
+func others(t *testing.T) (list []other, files map[string]string) {
+	t.Helper()
+	f, err := os.Open("testdata/others/pairs.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = map[string]string{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[strings.TrimPrefix(h.Name, "others/")] = string(text)
+	}
+	var index struct {
+		Device string  `json:"device"`
+		Pairs  []other `json:"pairs"`
+	}
+	if err := json.Unmarshal([]byte(files["index.json"]), &index); err != nil {
+		t.Fatal(err)
+	}
+	if index.Device != "NVIDIA H200" {
+		t.Fatalf("measured on %q", index.Device)
+	}
+	return index.Pairs, files
+}
+
+// quickOthers are the pairs that are predicted without -full.
+var quickOthers = []string{"transpose_conflicts", "hgemm_wmma", "triton attn-ptr f16 h8", "triton matmul e4m3 m1024"}
+
+// TestOthers compares predictions with times of kernels that Triton and nvcc compiled.
+func TestOthers(t *testing.T) {
+	chip, err := chips.Find("H200")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, files := others(t)
+	sum, signed, worst, n := 0.0, 0.0, 0.0, 0.0
+	for _, x := range list {
+		if !*full && !slices.ContainsFunc(quickOthers, func(q string) bool { return strings.HasPrefix(x.Name, q) }) {
+			continue
+		}
+		file, err := launchfile.Parse(x.Launch, []byte(files[x.Launch]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		works, err := launchedWorks(t.Context(), x.PTX, files[x.PTX], file, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", x.Name, err)
+		}
+		off := predict.Of(works[0], chip).Micros/x.Micros - 1
+		t.Logf("%-66s measured %8.2f  predicted %8.2f  %+6.1f %%", x.Name, x.Micros, x.Micros*(1+off), 100*off)
+		sum, signed, worst, n = sum+math.Abs(off), signed+off, max(worst, math.Abs(off)), n+1
+	}
+	t.Logf("%.0f pairs: mean absolute error %.1f %%, signed %+.1f %%, largest %.1f %%", n, 100*sum/n, 100*signed/n, 100*worst)
+	if sum/n > 0.20 || worst > 0.40 {
+		t.Error("the predictions are worse than allowed: a mean absolute error of 20 %, a largest error of 40 %")
+	}
+}
