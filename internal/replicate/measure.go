@@ -110,7 +110,10 @@ func MeasureElsewhere(ctx context.Context, j Job, l Limits, progress func(lab.Pr
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	switch err := cmd.Start(); {
+	case err != nil && ctx.Err() == nil && running.Err() != nil: // the limit was over before the start
+		return nil, &Ended{Why: context.Cause(running).Error()}
+	case err != nil:
 		return nil, err
 	}
 	if l.Memory > 0 {

@@ -74,6 +74,11 @@ func TestMeasureElsewhere(t *testing.T) {
 		t.Fatalf("%+v, %d, %v", r, sections, err)
 	}
 	j.Kernel = nil
+	// A limit that is over before the process starts is a verdict too.
+	_, err = MeasureElsewhere(t.Context(), j, Limits{Time: 1}, nil)
+	if ended := (*Ended)(nil); !errors.As(err, &ended) || !strings.Contains(ended.Why, "the limit of --timeout") {
+		t.Errorf("a limit of 1 ns: %v", err)
+	}
 	_, err = MeasureElsewhere(t.Context(), j, Limits{}, nil)
 	var ended *Ended
 	if !errors.As(err, &ended) || !strings.Contains(ended.Why, "crashed") || !strings.Contains(ended.Why, "panic") {
