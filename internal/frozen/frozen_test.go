@@ -29,6 +29,9 @@ type variant struct {
 
 // TestFrozen compares every seventh variant with the golden file, and all of them with -full.
 func TestFrozen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes hundreds of kernels")
+	}
 	want := map[string]string{}
 	file, err := os.ReadFile(golden)
 	if err != nil && !*update {

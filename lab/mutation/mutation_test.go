@@ -120,6 +120,9 @@ func TestFates(t *testing.T) {
 // TestScore wants the score of a fixed sample: the barrier that is needed is killed, the other
 // one is equivalent and does not count, and the wrong survivors are reported and saved.
 func TestScore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges many mutants")
+	}
 	var saved []string
 	o := Options{
 		Plan: thin(), PlanName: "thin", Count: 24, Seed: 1, Jobs: 2,
@@ -166,6 +169,9 @@ func TestScore(t *testing.T) {
 // TestRedundant wants the reason of a mutant without a barrier to name the operation that orders the
 // same accesses: another barrier, or the barrier after it.
 func TestRedundant(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges many mutants")
+	}
 	s := tiny(t)
 	k := *s.Kernel
 	k.PTX = strings.Replace(k.PTX, "\tbar.sync 0;\n", "\tbar.sync 0;\n\tbar.sync 1;\n", 1)
