@@ -62,7 +62,7 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 		return "there is one tile of keys"
 	case impostor == MissingTile && peaked && looking*TileOfKeys < 8*s.Skv:
 		return "there are too few rows for one of them to weigh the last tile of keys"
-	case impostor == MissingTile && s.Skv > tilesThatWeigh(distribution, masked)*TileOfKeys:
+	case impostor == MissingTile && s.Skv > tilesThatWeigh(distribution, masked, rows)*TileOfKeys:
 		return "one tile of many keys changes less than rounding does"
 	case impostor == MissingKey && masked:
 		return "few rows see the last key"
@@ -76,8 +76,8 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 
 // tilesThatWeigh returns the largest number of tiles of keys with which one tile still changes
 // the output by more than rounding does. With a mask, only the last rows of an output see the
-// last tile.
-func tilesThatWeigh(distribution string, masked bool) int {
+// last tile. In a few rows the rounding of weights may happen to be as large as the change.
+func tilesThatWeigh(distribution string, masked bool, rows int) int {
 	switch {
 	case distribution == "outliers" && masked:
 		return 4
@@ -85,6 +85,8 @@ func tilesThatWeigh(distribution string, masked bool) int {
 		return 16
 	case masked:
 		return 40
+	case rows < 16:
+		return 100
 	case distribution == "uniform":
 		return 250
 	}

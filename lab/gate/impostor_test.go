@@ -64,6 +64,9 @@ func TestExcuse(t *testing.T) {
 		{MissingTile, full(shape(1, 1, 1, 64, 8000)), "uniform", ""},
 		{MissingTile, full(shape(1, 1, 1, 64, 8001)), "uniform", "less than rounding"},
 		{MissingTile, full(shape(1, 1, 1, 64, 100000)), "normal", ""},
+		{MissingTile, full(shape(1, 1, 1, 15, 3200)), "normal", ""},
+		{MissingTile, full(shape(1, 1, 1, 15, 3201)), "normal", "less than rounding"},
+		{MissingTile, full(shape(1, 1, 1, 16, 3201)), "normal", ""},
 
 		{MissingKey, full(shape(1, 1, 1, 64, 1)), "one-hot", "one key"},
 		{MissingKey, full(shape(1, 1, 1, 8, 2)), "one-hot", ""},
