@@ -27,18 +27,21 @@ func limitMemory(ctx context.Context, most int64) (context.Context, context.Canc
 		// The garbage collector works harder near the limit, so garbage does not count.
 		before := debug.SetMemoryLimit(most / 10 * 9)
 		restore = func() { debug.SetMemoryLimit(before) }
+		watch := func() {
+			if held() > most {
+				cancel(memoryLimit(most))
+			}
+		}
+		watch() // a short run may end before the first tick
 		go func() {
 			tick := time.NewTicker(50 * time.Millisecond)
 			defer tick.Stop()
 			for {
-				if held() > most {
-					cancel(memoryLimit(most))
-					return
-				}
 				select {
 				case <-ctx.Done():
 					return
 				case <-tick.C:
+					watch()
 				}
 			}
 		}()
