@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"fmt"
+
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -151,6 +153,22 @@ type Chip struct {
 	SMs         int
 	SharedMax   int // bytes that a block may have
 	SharedPerSM int // bytes
+}
+
+// Runs refuses code for a target that the chip does not run. A chip without a target runs all.
+func (c Chip) Runs(t ptx.Target) error {
+	if c.Target != (ptx.Target{}) && !c.Target.Runs(t) {
+		return fmt.Errorf("%s does not run code for %s", c.Target, t)
+	}
+	return nil
+}
+
+// Holds refuses blocks with more shared memory than the chip has for one.
+func (c Chip) Holds(shared int) error {
+	if c.SharedMax > 0 && shared > c.SharedMax {
+		return fmt.Errorf("a block needs %d bytes of shared memory, the chip has %d per block", shared, c.SharedMax)
+	}
+	return nil
 }
 
 // Operand finds an operand by its name, or returns nil.

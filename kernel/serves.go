@@ -68,16 +68,18 @@ func (k *Kernel) fits(p Problem, c Chip) error {
 	if c == (Chip{}) {
 		return nil
 	}
-	if t, err := k.Target(); err == nil && c.Target != (ptx.Target{}) && !c.Target.Runs(t) {
-		return fmt.Errorf("%s does not run code for %s", c.Target, t)
+	if t, err := k.Target(); err == nil {
+		if err := c.Runs(t); err != nil {
+			return err
+		}
 	}
 	plan, err := k.Bind(p, c, Options{})
 	if err != nil {
 		return err
 	}
 	for _, s := range plan.Steps {
-		if c.SharedMax > 0 && s.Shared > c.SharedMax {
-			return fmt.Errorf("a block needs %d bytes of shared memory, the chip has %d per block", s.Shared, c.SharedMax)
+		if err := c.Holds(s.Shared); err != nil {
+			return err
 		}
 	}
 	return nil

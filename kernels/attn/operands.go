@@ -9,8 +9,8 @@ import (
 )
 
 // Operands returns the memory of an attention problem: q, k and v, their scales qs, ks and vs
-// if the problem has scales, its sinks, its mask, its bias, its angles, the lengths and places of its sequences, o, and
-// lse if the problem asks for the log-sum-exp.
+// if the problem has scales, its sinks, its mask, its bias, its angles, the lengths and places of
+// its sequences, o, and lse if the problem asks for the log-sum-exp.
 func Operands(p problem.Attention) []kernel.Operand {
 	p = p.Filled()
 	input := func(name, typ string, dims []expr.Expr) kernel.Operand {

@@ -41,3 +41,12 @@ func OutputType(p problem.Attention) ptx.Type {
 	}
 	return ptx.F16
 }
+
+// EntryName returns the name of a family's kernel for a problem: attn_ada_e4m3_d64_f16_causal.
+func EntryName(family string, p problem.Attention) string {
+	name := fmt.Sprintf("attn_%s_%s_d%d_%s", family, p.Format, p.D, p.Output)
+	if p.Causal {
+		name += "_causal"
+	}
+	return name
+}

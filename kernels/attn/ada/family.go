@@ -6,7 +6,6 @@ import (
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/problem"
-	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Family is the family of the designs for Ada.
@@ -40,7 +39,7 @@ func sms(c kernel.Chip) int {
 
 // widens reports whether kernels for a chip need products in f16.
 func widens(c kernel.Chip) bool {
-	return c.Target != (ptx.Target{}) && !c.Target.Runs(Config{}.target())
+	return c.Runs(Config{}.target()) != nil
 }
 
 // Explain says which design Choose prefers for a problem, and how the estimates compare.
@@ -84,17 +83,14 @@ func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) erro
 	if err != nil {
 		return err
 	}
-	if c.Target != (ptx.Target{}) && !c.Target.Runs(own.target()) {
-		return fmt.Errorf("%s does not run code for %s", c.Target, own.target())
+	if err := c.Runs(own.target()); err != nil {
+		return err
 	}
 	p = p.Filled()
 	if err := own.Check(p); err != nil {
 		return err
 	}
-	if need := own.plan(p.D).total; c.SharedMax > 0 && need > c.SharedMax {
-		return fmt.Errorf("a block takes %d bytes of shared memory, the chip has %d per block", need, c.SharedMax)
-	}
-	return nil
+	return c.Holds(own.plan(p.D).total)
 }
 
 // Build writes the kernel.
@@ -103,8 +99,8 @@ func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*ke
 	if err != nil {
 		return nil, err
 	}
-	if c.Target != (ptx.Target{}) && !c.Target.Runs(own.target()) {
-		return nil, fmt.Errorf("%s does not run code for %s", c.Target, own.target())
+	if err := c.Runs(own.target()); err != nil {
+		return nil, err
 	}
 	return New(p, own)
 }

@@ -17,7 +17,7 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	if err := c.Check(p); err != nil {
 		return nil, nil, fmt.Errorf("ada attention kernel %v: %w", c, err)
 	}
-	k := build.New(name(p), c.target())
+	k := build.New(attn.EntryName("ada", p), c.target())
 	if c.Widen {
 		k.Version(7, 0) // the first with sm_80
 	} else {
@@ -28,14 +28,6 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	g := newGen(k, p, c)
 	g.work.Each(g.attend)
 	return k, g.args, nil
-}
-
-func name(p problem.Attention) string {
-	n := fmt.Sprintf("attn_ada_%s_d%d_%s", p.Format, p.D, p.Output)
-	if p.Causal {
-		n += "_causal"
-	}
-	return n
 }
 
 // gen holds what all parts of the kernel that is being written need.

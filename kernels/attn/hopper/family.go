@@ -1,8 +1,6 @@
 package hopper
 
 import (
-	"fmt"
-
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -63,17 +61,14 @@ func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) erro
 	if err != nil {
 		return err
 	}
-	if c.Target != (ptx.Target{}) && !c.Target.Runs(ptx.SM90a) {
-		return fmt.Errorf("%s does not run code for %s", c.Target, ptx.SM90a)
+	if err := c.Runs(ptx.SM90a); err != nil {
+		return err
 	}
 	p = p.Filled()
 	if err := own.Check(p); err != nil {
 		return err
 	}
-	if need := own.plan(p.D).total; c.SharedMax > 0 && need > c.SharedMax {
-		return fmt.Errorf("a block takes %d bytes of shared memory, the chip has %d per block", need, c.SharedMax)
-	}
-	return nil
+	return c.Holds(own.plan(p.D).total)
 }
 
 // Build writes the kernel.
@@ -82,8 +77,8 @@ func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*ke
 	if err != nil {
 		return nil, err
 	}
-	if c.Target != (ptx.Target{}) && !c.Target.Runs(ptx.SM90a) {
-		return nil, fmt.Errorf("%s does not run code for %s", c.Target, ptx.SM90a)
+	if err := c.Runs(ptx.SM90a); err != nil {
+		return nil, err
 	}
 	return New(p, own)
 }

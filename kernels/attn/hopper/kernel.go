@@ -19,7 +19,7 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	if err := c.Check(p); err != nil {
 		return nil, nil, fmt.Errorf("hopper attention kernel %v: %w", c, err)
 	}
-	k := build.New(name(p), ptx.SM90a)
+	k := build.New(attn.EntryName("hopper", p), ptx.SM90a)
 	k.ReqNTid(c.threads())
 	if start := c.registers().start; start > enoughRegisters {
 		k.MaxNReg(enoughRegisters) // ptxas would use every register that it is allowed
@@ -35,14 +35,6 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	g.group = g.uniform(k.TidX().Shr(7)) // after open: the shuffle would delay the barriers
 	k.If(g.group.SetpEq(0), g.produce).Else(g.consume)
 	return k, g.args, nil
-}
-
-func name(p problem.Attention) string {
-	n := fmt.Sprintf("attn_hopper_%s_d%d_%s", p.Format, p.D, p.Output)
-	if p.Causal {
-		n += "_causal"
-	}
-	return n
 }
 
 // gen holds what all parts of the kernel that is being written need.

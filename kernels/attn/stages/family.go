@@ -2,7 +2,6 @@ package stages
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -65,10 +64,7 @@ func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) erro
 	if err := own.Check(p, own.target(p, c)); err != nil {
 		return err
 	}
-	if need := own.plan(p.D).total; c.SharedMax > 0 && need > c.SharedMax {
-		return fmt.Errorf("a block takes %d bytes of shared memory, the chip has %d per block", need, c.SharedMax)
-	}
-	return nil
+	return c.Holds(own.plan(p.D).total)
 }
 
 // Build writes the kernel for the chip's target, or for the lowest target that can run it.
