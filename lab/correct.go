@@ -63,7 +63,10 @@ func (m *measurement) correctness(ctx context.Context) (err error) {
 		c.Cases = append(c.Cases, found)
 		m.meter.step(m.weight(one.Shape))
 	}
-	return nil
+	if faulty(c) {
+		return nil
+	}
+	return m.sweep(ctx, table, c)
 }
 
 // faulty reports whether a launch failed. No other launch follows it.
@@ -150,17 +153,8 @@ func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *reco
 	if out, err = m.runOver(ctx, b, seed, false, c); err == nil {
 		again, err = m.runOver(ctx, b, seed, true, c)
 	}
-	m.ended = err
-	if err != nil {
-		var bug *device.Bug
-		switch {
-		case ctx.Err() != nil:
-			return out, ctx.Err()
-		case errors.As(err, &bug):
-			return out, err // the kernel is not to blame
-		}
-		c.Failure = strings.TrimSpace(err.Error())
-		return out, nil
+	if failed, err := m.failed(ctx, err, c); failed {
+		return out, err
 	}
 	used := in.usedBytes(m.s)
 	under := map[string][]byte{"o": b.under("o", seed), "lse": b.under("lse", seed)}
@@ -174,6 +168,23 @@ func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *reco
 	changed, err := b.changed(in)
 	c.InputsKept = len(changed) == 0
 	return out, err
+}
+
+// failed reports whether the launches of a case ended with an error, and records it as a failure of
+// the kernel. It returns an error that is not the kernel's fault.
+func (m *measurement) failed(ctx context.Context, launched error, c *record.Case) (bool, error) {
+	m.ended = launched
+	var bug *device.Bug
+	switch {
+	case launched == nil:
+		return false, nil
+	case ctx.Err() != nil:
+		return true, ctx.Err()
+	case errors.As(launched, &bug):
+		return true, launched
+	}
+	c.Failure = strings.TrimSpace(launched.Error())
+	return true, nil
 }
 
 // runOver runs the kernel once over random bytes, or over their complement, and checks the guard
@@ -190,20 +201,27 @@ func (m *measurement) runOver(ctx context.Context, b *bench, seed uint64, comple
 	return b.outputs()
 }
 
-// compare measures the errors and, if they are too large, finds where they are.
-func (m *measurement) compare(s *Subject, c *record.Case, r *reference, in *inputs, out outputs) error {
+// measureErrors measures the errors of the outputs of a case, and returns O.
+func measureErrors(s *Subject, c *record.Case, r *reference, in *inputs, out outputs) (ref.Tensor, error) {
 	got, err := in.outputTensor(s, out.o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := r.judge(c, got); err != nil {
-		return err
+		return nil, err
 	}
 	c.Plain, c.PlainDequantised, c.Logits, c.Powers = r.plain, r.plainDequantised, ref.Float(r.logits), r.powers
 	if out.lse != nil {
-		if c.LSE, err = r.quantised.CompareLSE(in.lse(out), ref.CompareOptions{Tol: gate.Tolerance.BadAbove}); err != nil {
-			return err
-		}
+		c.LSE, err = r.quantised.CompareLSE(in.lse(out), ref.CompareOptions{Tol: gate.Tolerance.BadAbove})
+	}
+	return got, err
+}
+
+// compare measures the errors and, if they are too large, finds where they are.
+func (m *measurement) compare(s *Subject, c *record.Case, r *reference, in *inputs, out outputs) error {
+	got, err := measureErrors(s, c, r, in, out)
+	if err != nil {
+		return err
 	}
 	o := *c
 	o.LSE = nil

@@ -67,6 +67,8 @@ type measurement struct {
 	own   bool         // whether dev was opened here
 	dim   int          // the head dimension of shapes that leave it open
 	cover *cover.Cover // what ran under the checkers
+	// lengths are the cases of the sweep over all remainders of a tile.
+	lengths []Case
 	// limit is the number of instructions that a warp may execute under the checkers; 0 is
 	// mostWatched.
 	limit uint64
@@ -235,6 +237,9 @@ func (m *measurement) foresee() {
 		if s, refused, ok := m.served(c.Shape); ok && !m.forgoes(c, refused) {
 			m.meter.plan(1, m.weight(s))
 		}
+	}
+	for _, c := range m.lengths {
+		m.meter.plan(1, m.weight(c.Shape))
 	}
 	if m.p.Times != nil && timed(m.dev) {
 		n := len(m.p.Times.Shapes) * len(m.p.Times.Methods)

@@ -30,16 +30,30 @@ type reference struct {
 
 // find returns a reference, and computes it if it is not kept. A nil References keeps none.
 func (r *References) find(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
-	key := fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Problem.Format, a.Problem.Scaling, a.P(), a.Accumulator(), a.Problem.Output, a.Problem.Causal, a.Problem.Scale, a.Problem.Window, a.Problem.Softcap, a.Problem.Sinks, a.Problem.Masked, a.Problem.Bias, a.Problem.Rope, a.Problem.ScaleBlockQ, a.Problem.ScaleBlockKV, fmt.Sprintf("%+v", a.Problem.Batch), rows)
+	return r.keep(keyOf(a, c, rows), func() (*reference, error) { return newReference(ctx, a, c, in, rows) })
+}
+
+// findBare is find for a case on which no impostor is tried.
+func (r *References) findBare(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
+	return r.keep("bare "+keyOf(a, c, rows), func() (*reference, error) { return bareReference(ctx, a, c, in, rows) })
+}
+
+// keyOf returns a text that differs if the references of two cases differ.
+func keyOf(a *Subject, c Case, rows int) string {
+	return fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Problem.Format, a.Problem.Scaling, a.P(), a.Accumulator(), a.Problem.Output, a.Problem.Causal, a.Problem.Scale, a.Problem.Window, a.Problem.Softcap, a.Problem.Sinks, a.Problem.Masked, a.Problem.Bias, a.Problem.Rope, a.Problem.ScaleBlockQ, a.Problem.ScaleBlockKV, fmt.Sprintf("%+v", a.Problem.Batch), rows)
+}
+
+// keep returns the reference of a key, and makes it if it is not kept.
+func (r *References) keep(key string, create func() (*reference, error)) (*reference, error) {
 	if r == nil {
-		return newReference(ctx, a, c, in, rows)
+		return create()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if found := r.kept[key]; found != nil {
 		return found, nil
 	}
-	made, err := newReference(ctx, a, c, in, rows)
+	made, err := create()
 	if err == nil {
 		if r.kept == nil {
 			r.kept = map[string]*reference{}
@@ -50,6 +64,15 @@ func (r *References) find(ctx context.Context, a *Subject, c Case, in *inputs, r
 }
 
 func newReference(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
+	r, err := bareReference(ctx, a, c, in, rows)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.tryImpostors(ctx, a, c, in)
+}
+
+// bareReference returns a reference without impostors.
+func bareReference(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
 	opt := in.options(a)
 	if rows > 0 {
 		opt.Rows = ref.Rows(a.varied(in.vary).At(c.Shape), rows, c.Seed)
@@ -73,7 +96,7 @@ func newReference(ctx context.Context, a *Subject, c Case, in *inputs, rows int)
 	r.plainRows = r.rowErrors(p)
 	r.plain, r.plainDequantised, r.logits = whole(r.plain), whole(r.plainDequantised), p.logits
 	r.expect(p.spread)
-	return r, r.tryImpostors(ctx, a, c, in)
+	return r, nil
 }
 
 // expect raises the errors of the plain computation to at least the spread of its roundings,

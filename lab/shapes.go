@@ -70,6 +70,7 @@ func (m *measurement) derive() {
 	}
 	if len(m.p.Cases) > 0 {
 		m.p.Cases = append(slices.Clone(m.p.Cases), d.cases()...)
+		m.lengths = d.sweep()
 	}
 	m.broaden()
 	if m.p.Counters != (problem.Shape{}) && len(m.p.Wanted) > 0 {

@@ -21,6 +21,7 @@ type Trials struct {
 	original *Subject
 	plan     Plan
 	steps    []trialStep // cheap ones first
+	lengths  []Case      // of the sweep
 	jury     *jury
 }
 
@@ -63,7 +64,12 @@ func NewTrials(ctx context.Context, s *Subject, p Plan, progress func(Progress))
 			return nil, fmt.Errorf("%s fails the %s gate itself, so its variants prove nothing: %s", s.Name, g.Name, g.Summary)
 		}
 	}
-	t := &Trials{original: s, plan: p, jury: newJury(s)}
+	m, err := newMeasurement(s, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer m.close()
+	t := &Trials{original: s, plan: p, jury: newJury(s), lengths: m.lengths}
 	t.steps = stepsOf(s, p, r)
 	for i := range t.steps {
 		if err := t.findLimit(ctx, &t.steps[i]); err != nil {
@@ -164,7 +170,7 @@ func (t *Trials) try(ctx context.Context, s *Subject, step *trialStep) (killed *
 		switch {
 		case errors.Is(m.ended, device.ErrEndless) || errors.Is(m.ended, device.ErrDeadlock):
 			by = ByHang
-		case step.kind == caseStep:
+		case step.kind == caseStep || step.kind == sweepStep:
 			by = ByCorrectness
 		}
 		return &Killed{By: by, Why: g.Reasons[0], At: step.String()}, nil
@@ -179,5 +185,5 @@ func (t *Trials) measurement(s *Subject, limit uint64) (*measurement, error) {
 		return nil, err
 	}
 	k := record.Kernel{Name: s.Name, Format: string(s.Problem.Format), Problem: record.Problem{Attention: s.Problem}}
-	return &measurement{s: s, p: t.plan, meter: &meter{}, dev: dev, limit: limit, brief: true, r: &record.Record{Schema: record.Schema, Kernel: k}}, nil
+	return &measurement{s: s, p: t.plan, meter: &meter{}, dev: dev, limit: limit, brief: true, lengths: t.lengths, r: &record.Record{Schema: record.Schema, Kernel: k}}, nil
 }

@@ -33,6 +33,7 @@ const (
 	watchStep stepKind = iota // a shape under the checkers
 	nanStep                   // a shape under the checkers, with NaN in one head
 	caseStep                  // a case of the correctness gate
+	sweepStep                 // all lengths of the sweep
 )
 
 // stepsOf returns the steps of the gates that judged a record, cheap ones first.
@@ -46,6 +47,11 @@ func stepsOf(s *Subject, p Plan, r *record.Record) (steps []trialStep) {
 	sets := 0
 	var before Case
 	for i, c := range r.Correctness.Cases {
+		if c.Sweep != nil {
+			shape := problem.Shape{B: c.Sweep.Lengths, Hq: 1, Hkv: 1, Sq: c.Sweep.MostQ, Skv: c.Sweep.MostKV, D: c.Shape.D}
+			steps = append(steps, trialStep{kind: sweepStep, inputs: Case{Shape: shape, Distribution: c.Distribution}, sets: sets})
+			continue
+		}
 		one := Case{Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution, vary: variation{c.Scale, c.Window, c.Softcap, c.Batch}}
 		if i > 0 && (before.Shape != one.Shape || before.vary != one.vary || s.ByValue()) {
 			sets++
@@ -57,6 +63,8 @@ func stepsOf(s *Subject, p Plan, r *record.Record) (steps []trialStep) {
 	few := len(r.Correctness.Cases) / 2
 	for i := range steps {
 		switch {
+		case steps[i].kind == sweepStep:
+			steps[i].set = MoreCases
 		case steps[i].kind != caseStep:
 			steps[i].set = Checkers
 		case few > 0:
@@ -87,6 +95,8 @@ func (s *trialStep) String() string {
 		return fmt.Sprintf("%v under the checkers", s.inputs.Shape)
 	case nanStep:
 		return fmt.Sprintf("%v with NaN in one head", s.inputs.Shape)
+	case sweepStep:
+		return fmt.Sprintf("a sweep of %d lengths", s.inputs.Shape.B)
 	}
 	return fmt.Sprintf("%v, %s, seed %d", s.inputs.Shape, s.inputs.Distribution, s.inputs.Seed)
 }
@@ -99,6 +109,8 @@ func (s *trialStep) run(ctx context.Context, m *measurement) error {
 	case nanStep:
 		m.r.Defects = &record.Defects{Shapes: []problem.Shape{s.inputs.Shape}}
 		return m.watchNaN(ctx)
+	case sweepStep:
+		return m.sweepAlone(ctx, s.sets)
 	}
 	return m.caseAlone(ctx, s.inputs, s.sets)
 }
@@ -144,6 +156,23 @@ func (m *measurement) caseAlone(ctx context.Context, one Case, sets int) (err er
 	table := &table{loaded: l}
 	defer func() { err = errors.Join(err, table.clear(true), l.close()) }()
 	c, err := m.judgeCase(ctx, table, one)
+	if err != nil {
+		return err
+	}
+	m.r.Correctness = &record.Correctness{Tolerance: gate.Tolerance, Cases: []record.Case{c}}
+	return nil
+}
+
+// sweepAlone runs the sweep until a case is wrong, in memory of its own.
+func (m *measurement) sweepAlone(ctx context.Context, sets int) (err error) {
+	l, err := load(m.dev, m.s, fewSMs, m.p.Seed)
+	if err != nil {
+		return err
+	}
+	l.sets = sets
+	table := &table{loaded: l}
+	defer func() { err = errors.Join(err, table.clear(true), l.close()) }()
+	_, c, _, err := m.runSweep(ctx, table, true)
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,8 @@ type Case struct {
 	Softcap float64        `json:"softcap,omitempty"`
 	// Batch holds the lengths of the sequences of a kernel that reads them from memory.
 	Batch problem.Batch `json:"batch,omitzero"`
+	// Sweep is set if the case stands for many lengths, of which it is the worst.
+	Sweep *Sweep `json:"sweep,omitempty"`
 
 	Device      string      `json:"device"`
 	Errors      *ref.Errors `json:"errors,omitempty"` // against float64 on the original inputs
@@ -65,6 +67,17 @@ type Case struct {
 	Powers      []Power `json:"powers"`          // the impostors that must fail
 	Map         []Tile  `json:"map,omitempty"`   // where the errors are, when the case fails
 	Cause       string  `json:"cause,omitempty"` // the likely cause, from the pattern of errors
+}
+
+// Sweep is a series of small cases whose lengths leave every remainder of a tile. A record holds
+// the worst of them only.
+type Sweep struct {
+	Launches int `json:"launches"`
+	Lengths  int `json:"lengths"` // a launch has several if the kernel reads lengths from memory
+	Tile     int `json:"tile"`    // keys
+	MostQ    int `json:"most_q"`  // the largest number of queries
+	MostKV   int `json:"most_kv"`
+	Wrong    int `json:"wrong,omitempty"` // the number of launches with errors that are too large
 }
 
 // TileError is the mean error of a tile of rows over all heads.

@@ -172,6 +172,24 @@ func groups(m *maker, p place, row []float32) {
 	row[(int(first)+p.s/8)%len(row)] = 64
 }
 
+// same makes all rows of a head of K equal: random signs.
+func same(m *maker, p place, row []float32) {
+	p.s = 0
+	signs(m, p, row)
+}
+
+// alongK makes a row of Q that is a multiple of the row of K of its head, so that all logits of
+// the row are equal: √D/4 at most, and negative in most rows. A key that a kernel should not see
+// and reads as zero then has a larger weight than the others.
+func alongK(m *maker, p place, row []float32) {
+	factors := [...]float32{-0.25, 0.125, -0.125, -0.25, 0.25, -0.125, -0.25, 0}
+	same(newMaker(m.seed, m.shape, tensorK), place{b: p.b, h: m.headKV(p)}, row)
+	factor := factors[m.shared.at(uint64(m.dims.Row(p.b, p.h, p.s)))%uint64(len(factors))]
+	for i := range row {
+		row[i] *= factor
+	}
+}
+
 // magnitude returns the magnitude of a head of K or V: one of 1, 0.59, 0.35 and 0.21, where
 // neighbours differ. The pattern does not repeat every four or eight heads, because a kernel
 // might use only a few bits of the number of the head.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -173,10 +174,14 @@ func Cases(c *record.Correctness) *Table {
 }
 
 func caseName(c *record.Case) string {
-	if c.Name == "" {
-		return c.Shape.String()
+	name := c.Shape.String()
+	if c.Name != "" {
+		name = c.Name + " " + name
 	}
-	return c.Name + " " + c.Shape.String()
+	if c.Sweep != nil {
+		name += fmt.Sprintf(", the worst of %s", english.Count(c.Sweep.Lengths, "length"))
+	}
+	return name
 }
 
 // caught returns how many of the applicable impostors were caught.

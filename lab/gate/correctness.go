@@ -30,7 +30,13 @@ var correctnessGate = spec{record.CorrectnessGate, func(j *judgement) record.Gat
 }}
 
 // title names the inputs of a case.
-func title(c *record.Case) string { return fmt.Sprintf("%s, seed %d", c.Distribution, c.Seed) }
+func title(c *record.Case) string {
+	text := fmt.Sprintf("%s, seed %d", c.Distribution, c.Seed)
+	if s := c.Sweep; s != nil && s.Wrong > 0 {
+		text += fmt.Sprintf(" (%d of the %s of the sweep are wrong, this is the first)", s.Wrong, english.Count(s.Launches, "launch"))
+	}
+	return text
+}
 
 // Wrong returns what is wrong with the kernel on a case.
 func Wrong(t record.Tolerance, p problem.Attention, c *record.Case) (why []string) {
@@ -154,6 +160,10 @@ func summary(c *record.Correctness, call *kernel.Kernel) string {
 		errors = append(errors, text)
 	}
 	text := fmt.Sprintf("%s%s: max error %s; %d of %d impostors caught", english.Count(len(c.Cases), "case"), claims(call), strings.Join(errors, ", "), caught, tried)
+	if at := slices.IndexFunc(c.Cases, func(one record.Case) bool { return one.Sweep != nil }); at >= 0 {
+		w := c.Cases[at].Sweep
+		text += fmt.Sprintf("; a sweep of %s up to %d keys leaves every remainder of a tile of %d", english.Count(w.Lengths, "length"), w.MostKV, w.Tile)
+	}
 	if at := slices.IndexFunc(c.Cases, func(one record.Case) bool { return one.Cause != "" }); at >= 0 {
 		text += "; " + c.Cases[at].Cause // of errors that the inputs bring
 	}

@@ -22,6 +22,9 @@ const (
 	TileOfKeys  = 32                   // the number of keys in a tile of MissingTile
 	needed      = 4                    // the number of impostors that the cases must catch
 
+	// mostEqual is the number of keys of equal weight of which one is missed.
+	mostEqual = 512
+
 	mostCompared = 4096 // the largest number of rows that a case compares
 )
 
@@ -52,6 +55,8 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 		return "rows that share a few keys may be equal"
 	case impostor == SwapHeads && s.Hkv < s.Hq && (distribution == "rising" || distribution == "falling"):
 		return "heads that share keys weigh the same keys"
+	case impostor == SwapHeads && s.Hkv < s.Hq && distribution == "equal":
+		return "heads that share keys have equal outputs"
 	case impostor == ShiftRows && peaked && rows < 3:
 		return "two rows may weigh the same key"
 	case impostor == MeanOfV && s.Skv < TileOfKeys && rows < 16:
@@ -66,6 +71,8 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 		return "one tile of many keys changes less than rounding does"
 	case impostor == MissingKey && masked:
 		return "few rows see the last key"
+	case impostor == MissingKey && distribution == "equal" && s.Skv <= mostEqual:
+		return ""
 	case impostor == MissingKey && distribution != "one-hot":
 		return "one key of many changes less than rounding does: one-hot inputs show it"
 	case impostor == MissingKey && rows < 4*s.Skv:
@@ -105,5 +112,6 @@ var blind = map[string]struct {
 	"rising":     {[]string{ShiftRows}, "the last keys have all the weight, in every row"},
 	"outliers":   {[]string{Tail}, "outliers change the errors more than a row does"},
 	"steps":      {[]string{MissingTile, MissingKey}, "a few groups of keys have all the weight"},
+	"equal":      {[]string{MeanOfV, ShiftRows}, "all weights are equal"},
 	"ties":       {[]string{MissingTile, MissingKey}, "the tiles of keys are equal"},
 }

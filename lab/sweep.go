@@ -1,0 +1,224 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// sweepInputs is the distribution of a sweep. All keys have the same weight, so one that is left out
+// or added changes the output by more than rounding does.
+const sweepInputs = "equal"
+
+// sweep returns small problems whose numbers of keys leave every remainder of a tile, once in the
+// first tile and once in a later tile. Their numbers of queries leave every remainder of a tile of
+// rows too. It returns nil if the plan has no sweep.
+func (d *deriver) sweep() (list []Case) {
+	if d.m.p.Depth < RingsAndEdge {
+		return nil
+	}
+	keys := d.sweepKeys()
+	if d.m.s.Problem.Keys != problem.Uniform {
+		return d.raggedSweep(keys)
+	}
+	rows := d.random.Perm(d.tileQ)
+	for i, n := range keys {
+		sq := 1 + rows[i%d.tileQ]
+		if d.m.s.Problem.Causal && i%wholeDiagonal == 0 {
+			sq = d.tileQ
+		}
+		if i%4 == 3 {
+			sq += d.tileQ
+		}
+		if s, ok := d.sweepShape(sq, n); ok {
+			list = append(list, d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs}))
+		}
+	}
+	return list
+}
+
+// wholeDiagonal is how often the sweep of a causal kernel has a whole tile of rows, so that the
+// diagonal crosses all columns.
+const wholeDiagonal = 8
+
+// The size of a tile whose remainders a sweep tries: a kernel states its own tile, and may be wrong.
+const (
+	leastSwept = 64
+	mostSwept  = 256
+)
+
+func (s structure) sweptTile() int { return min(max(s.tileKV, leastSwept), mostSwept) }
+
+// sweepKeys returns the numbers of keys of a sweep.
+func (d *deriver) sweepKeys() (keys []int) {
+	tile := d.sweptTile()
+	later := min(max(d.m.s.Structure["split"], 1), 4)
+	for r := 1; r <= tile; r++ {
+		keys = append(keys, r)
+	}
+	for r := 1; r <= tile; r++ {
+		keys = append(keys, tile*d.within(1, later)+r)
+	}
+	return keys
+}
+
+// sweepShape returns the shape of one head with some queries and keys, or with fewer queries if the
+// kernel demands that, or with as many queries as keys.
+func (d *deriver) sweepShape(sq, skv int) (problem.Shape, bool) {
+	if d.m.s.Problem.Causal {
+		sq = min(sq, skv) // otherwise some rows see no key
+	}
+	for _, rows := range []int{sq, 1 + sq%16, 1, skv} {
+		s := problem.Shape{B: 1, Hq: 1, Hkv: 1, Sq: min(rows, max(sq, skv)), Skv: skv, D: d.m.dim}
+		if (!d.m.s.Problem.Causal || s.Sq <= s.Skv) && d.m.s.ServesShape(s) == nil {
+			return s, true
+		}
+	}
+	return problem.Shape{}, false
+}
+
+// raggedBatch is the number of sequences of a case of a sweep.
+const raggedBatch = 64
+
+// raggedSweep returns the sweep of a kernel that reads the lengths from memory: a case has
+// many lengths.
+func (d *deriver) raggedSweep(keys []int) (list []Case) {
+	most := slices.Max(keys)
+	for i, part := range slices.Collect(slices.Chunk(keys, raggedBatch)) {
+		for _, sq := range []int{d.within(1, 16), 1, most} {
+			s := problem.Shape{B: len(part), Hq: 1, Hkv: 1, Sq: sq, Skv: most, D: d.m.dim}
+			one := d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs})
+			one.vary.batch = d.raggedLengths(s, part)
+			if d.m.s.serves(d.m.s.varied(one.vary).At(s)) == nil {
+				list = append(list, one)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// raggedLengths returns a batch with the given numbers of keys.
+func (d *deriver) raggedLengths(s problem.Shape, keys []int) problem.Batch {
+	p := d.m.s.At(s)
+	if p.Keys == problem.Paged {
+		p.PageSize = d.m.drawPageSize(s, d.random)
+	}
+	p.LengthsKV = problem.NewLengths(keys)
+	if p.Queries != problem.Uniform {
+		rows := make([]int, len(keys))
+		for i, n := range keys {
+			if rows[i] = d.within(1, s.Sq); p.Causal {
+				rows[i] = min(rows[i], n)
+			}
+		}
+		p.LengthsQ = problem.NewLengths(rows)
+	}
+	return p.Batch
+}
+
+// sweep runs all cases of the sweep once and adds the worst of them to the record, after it has run
+// like every other case.
+func (m *measurement) sweep(ctx context.Context, t *table, c *record.Correctness) error {
+	if len(m.lengths) == 0 {
+		return nil
+	}
+	worst, _, facts, err := m.runSweep(ctx, t, false)
+	if err != nil {
+		return err
+	}
+	full, err := m.judgeCase(ctx, t, worst)
+	if err != nil {
+		return err
+	}
+	if full.Sweep = facts; facts.Wrong > 0 && len(gate.Wrong(c.Tolerance, m.s.Problem, &full)) == 0 {
+		full.Repeatable = false // it was wrong the first time
+	}
+	c.Cases = append(c.Cases, full)
+	return nil
+}
+
+// runSweep runs the cases of the sweep and returns the worst: the first wrong one, or the one with
+// the largest error of a row. first ends the sweep at a wrong case.
+func (m *measurement) runSweep(ctx context.Context, t *table, first bool) (worst Case, found record.Case, facts *record.Sweep, err error) {
+	facts = &record.Sweep{Tile: structureOf(m.s.Kernel).sweptTile()}
+	most := -1.0
+	for i, one := range m.lengths {
+		m.meter.at("correctness", fmt.Sprintf("length %d of %d, %v", i+1, len(m.lengths), one.Shape))
+		c, err := m.glance(ctx, t, one)
+		if err != nil {
+			return worst, found, nil, err
+		}
+		m.meter.step(m.weight(one.Shape))
+		facts.Launches++
+		facts.Lengths += one.Shape.B
+		facts.MostQ, facts.MostKV = max(facts.MostQ, one.Shape.Sq), max(facts.MostKV, one.Shape.Skv)
+		switch wrong := len(gate.Wrong(gate.Tolerance, m.s.Problem, &c)) > 0; {
+		case wrong:
+			if facts.Wrong++; facts.Wrong == 1 {
+				worst, found = one, c
+			}
+			if first || c.Failure != "" {
+				return worst, found, facts, nil
+			}
+		case facts.Wrong == 0:
+			if off := float64(c.WorstRow.Mean) / (float64(c.WorstRow.Plain) + gate.SlackMean); off > most {
+				worst, found, most = one, c, off
+			}
+		}
+	}
+	return worst, found, facts, nil
+}
+
+// sweptRows is the number of rows that are compared in a case of a sweep. The first and the last one
+// are among them.
+const sweptRows = 16
+
+// glance runs a case once and measures the errors of some rows. Rows that the kernel does not write
+// hold random bytes and are counted, also if they are not compared.
+func (m *measurement) glance(ctx context.Context, t *table, one Case) (record.Case, error) {
+	s := m.s.varied(one.vary)
+	c := record.Case{Shape: one.Shape, Seed: one.Seed, Distribution: one.Distribution, Window: one.vary.window, Softcap: one.vary.softcap, Batch: one.vary.batch, InputsKept: true, Repeatable: true}
+	in, err := newInputs(s, one)
+	if err != nil {
+		return c, err
+	}
+	if err := t.lay(in); err != nil {
+		return c, err
+	}
+	if err := t.bench.write(in); err != nil {
+		return c, err
+	}
+	seed := t.random.Uint64()
+	out, err := m.runOver(ctx, t.bench, seed, false, &c)
+	if failed, err := m.failed(ctx, err, &c); failed {
+		return c, err
+	}
+	under := t.bench.under("o", seed)
+	used := in.usedBytes(m.s)
+	c.Overrun = out.clearUnused(used, map[string][]byte{"o": under, "lse": t.bench.under("lse", seed)}) || c.Overrun
+	c.Unwritten = untouched(out.o, under) / s.Problem.Output.Bytes()
+	r, err := m.p.References.findBare(ctx, s, one, in, sweptRows)
+	if err != nil {
+		return c, err
+	}
+	_, err = measureErrors(s, &c, r, in, out)
+	return c, err
+}
+
+// untouched returns the number of bytes that are as before, in groups of eight: a single element
+// may have its old value by chance.
+func untouched(data, before []byte) (n int) {
+	const group = 8
+	for i := 0; i+group <= len(data); i += group {
+		if was := before[i : i+group]; bytes.Equal(data[i:i+group], was) && !all(was, 0) {
+			n += group
+		}
+	}
+	return n
+}
