@@ -241,9 +241,8 @@ func (m *measurement) afterward(ctx context.Context, c *contestant) error {
 	for name, data := range c.input.data {
 		in.data[name] = slices.Clone(data)
 	}
-	elem := elementBitsOf(c.subject.Problem.Format)
 	for i, name := range changing {
-		c.spoiler.applied(in.data[name], elem, set, i)
+		c.spoiler.applied(in.data[name], elementBitsOf(formatOf(c.subject, name)), set, i)
 	}
 	changed, err := b.changed(&in)
 	if err != nil {
@@ -261,7 +260,7 @@ func (m *measurement) afterward(ctx context.Context, c *contestant) error {
 		other := in
 		other.data = maps.Clone(in.data)
 		for _, name := range changing {
-			other.data[name] = c.sparselyNegated(in.data[name], elem)
+			other.data[name] = c.sparselyNegated(in.data[name], elementBitsOf(formatOf(c.subject, name)))
 		}
 		if err := c.onceMore(ctx, b, &other); err != nil {
 			return err

@@ -75,7 +75,7 @@ func (in *inputs) badHead(a *Subject) badHead {
 		rows  ref.RowPlaces
 		heads int
 	}{{"q", in.places.Q, s.Hq}, {"k", in.places.KV, s.Hkv}, {"v", in.places.KV, s.Hkv}} {
-		n := s.D * a.Problem.Format.Bytes()
+		n := s.D * formatOf(a, t.name).Bytes()
 		data := slices.Clone(t.rows.Gather(in.compact(t.name, in.data[t.name]), n))
 		rows := len(data) / n / s.B / t.heads // of a head
 		group := t.heads / s.Hkv

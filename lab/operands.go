@@ -55,7 +55,7 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 		*part.to = e.values
-		in.data[part.name] = part.rows.Scatter(e.data, c.Shape.D*a.Problem.Format.Bytes())
+		in.data[part.name] = part.rows.Scatter(e.data, c.Shape.D*formatOf(a, part.name).Bytes())
 		in.data[part.name+"s"] = part.scale.Scatter(float32s(e.scales), 4)
 		if len(e.scales) == 1 {
 			in.scales[part.name+"s"] = expr.Float(float64(e.scales[0]))
@@ -140,7 +140,7 @@ func (in *inputs) decode(a *Subject) error {
 		{"q", in.shape.Q(), &in.q, &original.Q, in.places.Q, in.places.Qs}, {"k", in.shape.KV(), &in.k, &original.K, in.places.KV, in.places.KVs},
 		{"v", in.shape.KV(), &in.v, &original.V, in.places.KV, in.places.KVs},
 	} {
-		data := part.rows.Gather(in.compact(part.name, in.data[part.name]), part.dims.D*a.Problem.Format.Bytes())
+		data := part.rows.Gather(in.compact(part.name, in.data[part.name]), part.dims.D*formatOf(a, part.name).Bytes())
 		t, err := decodeTensor(a, part.name, part.dims, data, toFloat32s(part.scale.Gather(in.compact(part.name+"s", in.data[part.name+"s"]), 4)))
 		if err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
@@ -173,13 +173,22 @@ type encoded struct {
 	scales []float32
 }
 
+// formatOf returns the format of q, k or v.
+func formatOf(a *Subject, name string) problem.Format {
+	if name == "q" {
+		return a.Problem.QueryFormat()
+	}
+	return a.Problem.Format
+}
+
 // encodeTensor encodes q, k or v.
 func encodeTensor(a *Subject, name string, x *ref.Floats, r *rand.Rand) (e encoded, err error) {
-	format, one := a.Problem.Format.FP8()
+	of := formatOf(a, name)
+	format, one := of.FP8()
 	switch {
-	case !one && a.Problem.Format == problem.F16:
+	case !one && of == problem.F16:
 		e.data = halves(x.Data, fp8.F16)
-	case !one && a.Problem.Format == problem.F32:
+	case !one && of == problem.F32:
 		e.data = float32s(x.Data)
 	case !one:
 		e.data = halves(x.Data, fp8.BF16)
@@ -204,11 +213,12 @@ func encodeTensor(a *Subject, name string, x *ref.Floats, r *rand.Rand) (e encod
 
 // decodeTensor returns the bytes of q, k or v as numbers.
 func decodeTensor(a *Subject, name string, d fp8.Dims, data []byte, scales []float32) (ref.Tensor, error) {
-	format, one := a.Problem.Format.FP8()
+	of := formatOf(a, name)
+	format, one := of.FP8()
 	switch {
-	case !one && a.Problem.Format == problem.F16:
+	case !one && of == problem.F16:
 		return ref.F16(d, data)
-	case !one && a.Problem.Format == problem.F32:
+	case !one && of == problem.F32:
 		return ref.F32(d, toFloat32s(data))
 	case !one:
 		return ref.BF16(d, data)
@@ -239,6 +249,8 @@ func scalingOf(a *Subject, name string) fp8.Scaling {
 		return fp8.PerTensor
 	case p.Scaling == problem.PerBatch:
 		return fp8.PerBlock(maxRows) // one block has all rows
+	case p.Scaling == problem.PerPage && name != "q":
+		return fp8.PerBlock(p.PageSize)
 	case p.Scaling != problem.PerToken && p.Scaling != problem.PerBlock:
 		return fp8.PerHead
 	case name == "q":

@@ -113,9 +113,8 @@ func (s *spoiler) close() (err error) {
 func (s *spoiler) spoils(sets []*bench, base map[string]device.Buffer, variables []variable) (err error) {
 	var turn, pass []spoilRange
 	for i, b := range sets {
-		elem := elementBitsOf(b.subject.Problem.Format)
 		for id, name := range changing {
-			o := b.operand(name)
+			o, elem := b.operand(name), elementBitsOf(formatOf(b.subject, name))
 			if o == nil {
 				continue
 			}

@@ -17,6 +17,7 @@ import (
 type Attention struct {
 	Shape
 	Format  Format  // of Q, K and V; "" is E4M3
+	FormatQ Format  // of Q, if it is not Format: F16 or BF16. Q then has no scales
 	Output  Format  // of O; "" is F16
 	Scaling Scaling // of Q, K and V; "" is PerHead for one-byte formats, else NoScale
 	Layout  Layout  // of Q, K, V and O in memory; "" is BHSD
@@ -77,6 +78,9 @@ func (a Attention) Filled() Attention {
 			a.Scaling = PerHead
 		}
 	}
+	if a.FormatQ == a.Format {
+		a.FormatQ = ""
+	}
 	if a.Keys == Paged && a.PageSize == 0 {
 		a.PageSize = usualPage
 	}
@@ -99,6 +103,10 @@ func (a Attention) Check() error {
 		return fmt.Errorf("output %q is not known: use %s", a.Output, list(outputFormats))
 	case !slices.Contains(scalings, a.Scaling):
 		return fmt.Errorf("scaling %q is not known: use %s", a.Scaling, list(scalings))
+	case a.FormatQ != "" && (!a.Format.OneByte() || a.FormatQ != F16 && a.FormatQ != BF16):
+		return fmt.Errorf("%s queries with keys in %s: use f16 or bf16 queries with keys of one byte, or one format for all", a.FormatQ, a.Format)
+	case a.Scaling == PerPage && a.Keys != Paged:
+		return fmt.Errorf("scaling %s, but the keys are not paged: use %s or %s", PerPage, PerToken, PerBlock)
 	case a.Scaling != NoScale && !a.Format.OneByte():
 		return fmt.Errorf("%s inputs have no scales: use scaling %q", a.Format, NoScale)
 	case !slices.Contains(layouts, a.Layout):
@@ -150,6 +158,14 @@ func (a Attention) LogitScale() float64 {
 	return 1 / math.Sqrt(float64(max(a.D, 1)))
 }
 
+// QueryFormat returns the format of Q.
+func (a Attention) QueryFormat() Format {
+	if a.FormatQ != "" {
+		return a.FormatQ
+	}
+	return a.Filled().Format
+}
+
 // FLOP returns the number of floating-point operations of the two products. By convention a
 // causal mask halves it.
 func (a Attention) FLOP() float64 {
@@ -178,6 +194,9 @@ func (a Attention) Facts() map[string]string {
 	facts := map[string]string{
 		"D": strconv.Itoa(a.D), "format": string(a.Format), "output": string(a.Output),
 		"scaling": string(a.Scaling), "layout": string(a.Layout), "mask": a.Mask(), "lse": strconv.FormatBool(a.LSE),
+	}
+	if a.FormatQ != "" {
+		facts["format_q"] = string(a.FormatQ)
 	}
 	if a.Sinks { // kernels from before this field have no such fact
 		facts["sinks"] = "true"
@@ -209,7 +228,7 @@ func FromFacts(facts map[string]string) (Attention, error) {
 		}
 	}
 	a := Attention{
-		Format: Format(facts["format"]), Output: Format(facts["output"]), Scaling: Scaling(facts["scaling"]),
+		Format: Format(facts["format"]), FormatQ: Format(facts["format_q"]), Output: Format(facts["output"]), Scaling: Scaling(facts["scaling"]),
 		Layout: Layout(facts["layout"]), Causal: facts["mask"] == "causal", LSE: facts["lse"] == "true", Sinks: facts["sinks"] == "true",
 		Masked: facts["mask"] == "buffer", Bias: Format(facts["bias"]), Rope: Rotation(facts["rope"]), Queries: Placement(facts["queries"]), Keys: Placement(facts["keys"]),
 	}
@@ -248,9 +267,10 @@ const (
 	RotatedRows  = "rope"   // rows of Q and K that are rotated by their positions
 	RaggedBatch  = "ragged" // sequences of different lengths
 	PagedKeys    = "paged"  // K and V in pages
+	MixedFormats = "mixed"  // Q has another format than K and V
 )
 
-var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits, MaskBuffer, BiasBuffer, RotatedRows, RaggedBatch, PagedKeys}
+var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits, MaskBuffer, BiasBuffer, RotatedRows, RaggedBatch, PagedKeys, MixedFormats}
 
 // CheckFeatures refuses a word that is not the name of a feature.
 func CheckFeatures(names []string) error {
@@ -271,7 +291,7 @@ func (a Attention) Uses() (used []string) {
 	}{
 		{a.Hq != a.Hkv, GroupedHeads}, {a.Sq != a.Skv, CrossLengths}, {a.Causal, CausalMask}, {a.LSE, LogSumExp},
 		{a.Scale != 0, CustomScale}, {a.Window.Limited(), SlidingMask}, {a.Softcap != 0, SoftCapped}, {a.Sinks, SinkLogits},
-		{a.Masked, MaskBuffer}, {a.Bias != "", BiasBuffer}, {a.Rope != "", RotatedRows}, {a.Ragged(), RaggedBatch}, {a.Keys == Paged, PagedKeys},
+		{a.Masked, MaskBuffer}, {a.Bias != "", BiasBuffer}, {a.Rope != "", RotatedRows}, {a.Ragged(), RaggedBatch}, {a.Keys == Paged, PagedKeys}, {a.FormatQ != "", MixedFormats},
 	} {
 		if f.used {
 			used = append(used, f.name)
@@ -307,6 +327,7 @@ func (a Attention) String() string {
 		}
 	}
 	add(b.Format != E4M3, string(b.Format))
+	add(b.FormatQ != "", "q "+string(b.FormatQ))
 	add(b.Output != def.Output, "to "+string(b.Output))
 	add(b.Scaling != def.Scaling, "scaling "+string(b.Scaling))
 	add(b.Layout != def.Layout, string(b.Layout))

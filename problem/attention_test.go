@@ -48,6 +48,7 @@ func TestFacts(t *testing.T) {
 		{Shape: Square(1, 1, 1, 96), Format: BF16, Output: F32, Layout: BSHD, Causal: true}, {Shape: Square(1, 1, 1, 64), Scaling: PerTensor},
 		{Shape: Square(1, 1, 1, 64), Scaling: PerToken, Queries: Packed, Keys: Paged}, {Shape: Square(1, 1, 1, 64), Scaling: PerBlock, ScaleBlockQ: 128, ScaleBlockKV: 64},
 		{Shape: Square(1, 1, 1, 64), Masked: true, Queries: Padded, Keys: Packed, Sinks: true},
+		{Shape: Square(1, 1, 1, 64), FormatQ: F16, Scaling: PerPage, Keys: Paged}, {Shape: Square(1, 1, 1, 64), FormatQ: BF16, Format: E5M2},
 		{Shape: Square(1, 1, 1, 64), Scaling: PerBatch, Bias: BF16, Rope: RotatePairs},
 	} {
 		p = p.Filled()
@@ -55,13 +56,13 @@ func TestFacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back.Shape = p.Shape
+		back.Shape, back.Batch = p.Shape, p.Batch
 		if back != p {
 			t.Errorf("%+v comes back as %+v", p, back)
 		}
 	}
 	// Every field that is not a size is a fact, a feature or a name in expressions.
-	known := []string{"Shape", "Format", "Output", "Scaling", "Layout", "Causal", "LSE", "Scale", "Window", "Softcap", "Sinks",
+	known := []string{"Shape", "Format", "FormatQ", "Output", "Scaling", "Layout", "Causal", "LSE", "Scale", "Window", "Softcap", "Sinks",
 		"Masked", "Bias", "Rope", "Queries", "Keys", "ScaleBlockQ", "ScaleBlockKV", "Batch"}
 	for i := range reflect.TypeFor[Attention]().NumField() {
 		if f := reflect.TypeFor[Attention]().Field(i).Name; !slices.Contains(known, f) {
@@ -75,8 +76,8 @@ func TestUses(t *testing.T) {
 	if got := strings.Join(p.Uses(), " "); got != "grouped-heads cross-lengths causal lse scale" {
 		t.Error(got)
 	}
-	p = Attention{Shape: Square(1, 4, 3, 64), Window: NewWindow(4, 0), Softcap: 30, Sinks: true}
-	if got := strings.Join(p.Uses(), " "); got != "window softcap sinks" {
+	p = Attention{Shape: Square(1, 4, 3, 64), FormatQ: BF16, Window: NewWindow(4, 0), Softcap: 30, Sinks: true}
+	if got := strings.Join(p.Uses(), " "); got != "window softcap sinks mixed" {
 		t.Error(got)
 	}
 }

@@ -66,6 +66,9 @@ func TestBatchRefuses(t *testing.T) {
 		"let the one in memory hide":         func(p *Attention) { p.Masked = true },
 		"but scaling is per-head":            func(p *Attention) { p.ScaleBlockKV = 64 },
 		"a block has at least one":           func(p *Attention) { p.Scaling = PerBlock },
+		"but the keys are not paged":         func(p *Attention) { p.Scaling, p.Keys = PerPage, Packed },
+		"f16 queries with keys in bf16":      func(p *Attention) { p.FormatQ, p.Format = F16, BF16 },
+		"e5m2 queries with keys in e4m3":     func(p *Attention) { p.FormatQ = E5M2 },
 		"packed or paged sequences, whose b": func(p *Attention) { p.Scaling, p.ScaleBlockQ, p.ScaleBlockKV = PerBlock, 64, 64 },
 	} {
 		p := ragged()

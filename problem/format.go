@@ -70,10 +70,12 @@ const (
 	PerBatch  Scaling = "per-batch"  // one float per sequence and head
 	PerToken  Scaling = "per-token"  // one float per row of each head
 	PerBlock  Scaling = "per-block"  // one float per block of rows of each head
-	NoScale   Scaling = "none"
+	// PerPage is one float per page of each head of K and V, and one per head of Q.
+	PerPage Scaling = "per-page"
+	NoScale Scaling = "none"
 )
 
-var scalings = []Scaling{PerHead, PerTensor, PerBatch, PerToken, PerBlock, NoScale}
+var scalings = []Scaling{PerHead, PerTensor, PerBatch, PerToken, PerBlock, PerPage, NoScale}
 
 // Rotation says which columns of a row are rotated together.
 type Rotation string

@@ -7,6 +7,7 @@ import "encoding/json"
 type form struct {
 	Shape   Shape   `json:"shape"`
 	Format  Format  `json:"format"`
+	FormatQ Format  `json:"format_q,omitempty"`
 	Output  Format  `json:"output"`
 	Scaling Scaling `json:"scaling"`
 	Layout  Layout  `json:"layout"`
@@ -31,7 +32,7 @@ type form struct {
 // MarshalJSON writes the problem with its defaults filled in.
 func (a Attention) MarshalJSON() ([]byte, error) {
 	a = a.Filled()
-	return json.Marshal(form{a.Shape, a.Format, a.Output, a.Scaling, a.Layout, a.Causal, a.LSE, a.Scale, a.Window, a.Softcap, a.Sinks, a.Masked, a.Bias, a.Rope, a.Queries, a.Keys, a.ScaleBlockQ, a.ScaleBlockKV, a.Batch})
+	return json.Marshal(form{a.Shape, a.Format, a.FormatQ, a.Output, a.Scaling, a.Layout, a.Causal, a.LSE, a.Scale, a.Window, a.Softcap, a.Sinks, a.Masked, a.Bias, a.Rope, a.Queries, a.Keys, a.ScaleBlockQ, a.ScaleBlockKV, a.Batch})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. Fields that are left out have their
@@ -41,7 +42,7 @@ func (a *Attention) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
 	}
-	*a = Attention{f.Shape, f.Format, f.Output, f.Scaling, f.Layout, f.Causal, f.LSE, f.Scale, f.Window, f.Softcap, f.Sinks, f.Masked, f.Bias, f.Rope, f.Queries, f.Keys, f.ScaleBlockQ, f.ScaleBlockKV, f.Batch}.Filled()
+	*a = Attention{f.Shape, f.Format, f.FormatQ, f.Output, f.Scaling, f.Layout, f.Causal, f.LSE, f.Scale, f.Window, f.Softcap, f.Sinks, f.Masked, f.Bias, f.Rope, f.Queries, f.Keys, f.ScaleBlockQ, f.ScaleBlockKV, f.Batch}.Filled()
 	return a.Check()
 }
 

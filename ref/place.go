@@ -41,6 +41,8 @@ func NewPlaces(p problem.Attention, seed uint64) *Places {
 	switch p.Scaling {
 	case problem.PerToken:
 		x.Qs, x.KVs = x.Q, x.KV
+	case problem.PerPage:
+		x.KVs = x.pageScales(p)
 	case problem.PerBlock:
 		x.Qs = placed(p.Layout, p.Queries, inBlocks(p.Q(), p.ScaleBlockQ), blocksOf(x.Queries, p.ScaleBlockQ))
 		x.KVs = placed(p.Layout, p.Keys, inBlocks(p.KV(), p.ScaleBlockKV), blocksOf(x.Keys, p.ScaleBlockKV))
@@ -123,6 +125,23 @@ func (x *Places) inPages(p problem.Attention, r *rand.Rand) RowPlaces {
 					}
 				}
 				rows.at[d.Row(b, h, s)] = to
+			}
+		}
+	}
+	return rows
+}
+
+// pageScales returns the places of the scales of pages: [pages,H].
+func (x *Places) pageScales(p problem.Attention) RowPlaces {
+	d := inBlocks(p.KV(), p.PageSize)
+	rows := RowPlaces{at: make([]int, d.Rows()), total: int(p.Names()["pages"].Int64()) * d.H}
+	for i := range rows.at {
+		rows.at[i] = -1
+	}
+	for b, pages := range x.table {
+		for n, page := range pages {
+			for h := range d.H {
+				rows.at[d.Row(b, h, n)] = page*d.H + h
 			}
 		}
 	}

@@ -109,6 +109,21 @@ func decodeVariants() (list []variant) {
 			}
 		}
 	}
+	for i, s := range []problem.Scaling{problem.PerBatch, problem.PerToken, problem.PerBlock, problem.PerPage, problem.NoScale, problem.PerHead} {
+		p := problem.Attention{
+			Shape: problem.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 2, Skv: 4096, D: 128}, Scaling: s, FormatQ: []problem.Format{"", problem.F16, problem.BF16}[i%3],
+		}
+		switch s {
+		case problem.PerBlock:
+			p.ScaleBlockQ, p.ScaleBlockKV = 2, 64
+		case problem.PerPage:
+			p.Keys = problem.Paged
+		}
+		for _, v := range named(decode.Family{}, p) {
+			v.key += fmt.Sprintf(" %s %s", s, p.QueryFormat())
+			list = append(list, v)
+		}
+	}
 	return list
 }
 

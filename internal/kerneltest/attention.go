@@ -3,6 +3,7 @@ package kerneltest
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"math"
 	"slices"
 	"testing"
@@ -36,21 +37,65 @@ func Generate(t testing.TB, distribution string, p problem.Attention, seed uint6
 	if !ok {
 		t.Fatalf("%s is no one-byte format", p.Format)
 	}
-	scaling := fp8.PerHead
-	if p.Scaling == problem.PerTensor {
-		scaling = fp8.PerTensor
-	}
-	q, err := in.Quantise(codec, scaling)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := Inputs{P: p, Original: in, Quantised: q, Places: ref.NewPlaces(p, seed)}
+	x := Inputs{P: p, Original: in, Quantised: quantise(t, p, codec, in), Places: ref.NewPlaces(p, seed)}
 	if p.Sinks {
 		for h := range p.Hq {
 			x.Sinks = append(x.Sinks, float32(h%5)-2)
 		}
 	}
 	return x
+}
+
+// quantise quantises Q, K and V with the scales of a problem. With scales of rows, neighbours
+// have scales that differ by up to four, so that exchanged scales show.
+func quantise(t testing.TB, p problem.Attention, codec fp8.Format, in *ref.Inputs) *ref.Quantised {
+	t.Helper()
+	q, kv := fp8.PerHead, fp8.PerHead
+	switch p.Scaling {
+	case problem.PerTensor:
+		q, kv = fp8.PerTensor, fp8.PerTensor
+	case problem.PerBatch:
+		q, kv = fp8.PerBlock(p.Sq), fp8.PerBlock(p.Skv)
+	case problem.PerToken, problem.PerBlock:
+		q, kv = fp8.PerBlock(p.ScaleBlockQ), fp8.PerBlock(p.ScaleBlockKV)
+	case problem.PerPage:
+		kv = fp8.PerBlock(p.PageSize)
+	}
+	one := func(x *ref.Floats, s fp8.Scaling) *fp8.Tensor {
+		data := slices.Clone(x.Data)
+		if s > 0 {
+			for i := range data {
+				row := i / x.Shape.D
+				data[i] *= float32(math.Exp2(-float64(s.Index(x.Shape, row/x.Shape.S/x.Shape.H, row/x.Shape.S%x.Shape.H, row%x.Shape.S)%5) / 2))
+			}
+		}
+		y, err := fp8.Quantise(codec, s, x.Shape, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return y
+	}
+	return &ref.Quantised{Q: one(in.Q, q), K: one(in.K, kv), V: one(in.V, kv)}
+}
+
+// Query returns Q as the kernel reads it: quantised, or in 16 bits.
+func (in Inputs) Query(t testing.TB) (values ref.Tensor, data []byte) {
+	t.Helper()
+	if in.P.FormatQ == "" {
+		return in.Q, in.Q.Data
+	}
+	round, view := fp8.F16, ref.F16
+	if in.P.FormatQ == problem.BF16 {
+		round, view = fp8.BF16, ref.BF16
+	}
+	for _, x := range in.Original.Q.Data {
+		data = binary.LittleEndian.AppendUint16(data, round(x))
+	}
+	values, err := view(in.P.Q(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values, data
 }
 
 // Options returns the options of the reference.
@@ -87,9 +132,14 @@ func NewBench(t testing.TB, dev device.Device, in Inputs) *Bench {
 	for _, x := range []struct {
 		name string
 		*fp8.Tensor
-		rows ref.RowPlaces
-	}{{"q", in.Q, in.Places.Q}, {"k", in.K, in.Places.KV}, {"v", in.V, in.Places.KV}} {
-		b.data[x.name], b.data[x.name+"s"] = Buffer(t, dev, x.rows.Scatter(x.Data, in.P.D)), Buffer(t, dev, Bytes(x.Scales))
+		rows, scales ref.RowPlaces
+	}{{"q", in.Q, in.Places.Q, in.Places.Qs}, {"k", in.K, in.Places.KV, in.Places.KVs}, {"v", in.V, in.Places.KV, in.Places.KVs}} {
+		data, n := x.Data, in.P.D
+		if x.name == "q" {
+			_, data = in.Query(t)
+			n *= in.P.QueryFormat().Bytes()
+		}
+		b.data[x.name], b.data[x.name+"s"] = Buffer(t, dev, x.rows.Scatter(data, n)), Buffer(t, dev, x.scales.Scatter(Bytes(x.Scales), 4))
 	}
 	if in.P.Ragged() {
 		for name, data := range in.Places.Operands(in.P) {

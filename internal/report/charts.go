@@ -240,6 +240,6 @@ func columns(d *svg, spots []spot, x, y scale) {
 // each read or written once.
 func intensity(r *record.Record, s problem.Shape) float64 {
 	p := &r.Kernel.Problem
-	bytes := p.Format.Bytes()*(s.Q().Len()+2*s.KV().Len()) + p.Output.Bytes()*s.Q().Len()
+	bytes := p.QueryFormat().Bytes()*s.Q().Len() + 2*p.Format.Bytes()*s.KV().Len() + p.Output.Bytes()*s.Q().Len()
 	return s.FLOP() / float64(bytes)
 }

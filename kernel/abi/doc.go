@@ -20,11 +20,14 @@
 //
 //	"entry"        the name of the kernel in the PTX
 //	"format"       the format of Q, K and V: e4m3, e5m2, u8, u8-legacy, f16, bf16 or f32
+//	"format_q"     the format of Q, if it is not that of K and V: f16 or bf16. Q then has no
+//	               factors
 //	"scaling"      the factors of Q, K and V. "per-head": one float per head, [H] for Q
 //	               and [Hkv] for K and V. "per-tensor": one float per tensor. "per-batch":
 //	               one float per sequence and head, [B,H] and [B,Hkv]. "per-token": one
 //	               float per row of each head. "per-block": one float per block of rows of
-//	               each head. "none": no factors. The default is "per-head" for formats of
+//	               each head. "per-page": one float per page of each head, [pages,Hkv],
+//	               and [H] for Q. "none": no factors. The default is "per-head" for formats of
 //	               one byte and "none" for the others
 //	"scale_block"  two numbers, for "per-block": the rows of Q, and the rows of K and V,
 //	               that share a factor
@@ -142,6 +145,7 @@
 //
 //	D            the head dimension
 //	format       as in the short form; also output, scaling and layout
+//	format_q     f16 or bf16, if Q has another format than K and V
 //	scale_block  "rows of Q,rows of K and V", if scaling is per-block
 //	mask         none, causal, window or buffer
 //	lse, sinks   true or false

@@ -29,7 +29,8 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 	err := n.Object("the description of a kernel", jsonpos.Fields{
 		"entry":       jsonpos.Text(&l.Entry),
 		"format":      jsonpos.Word(&s.p.Format, problem.E4M3, problem.E5M2, problem.U8, problem.U8Legacy, problem.F16, problem.BF16, problem.F32),
-		"scaling":     jsonpos.Word(&s.p.Scaling, problem.PerHead, problem.PerTensor, problem.PerBatch, problem.PerToken, problem.PerBlock, problem.NoScale),
+		"format_q":    jsonpos.Word(&s.p.FormatQ, problem.F16, problem.BF16),
+		"scaling":     jsonpos.Word(&s.p.Scaling, problem.PerHead, problem.PerTensor, problem.PerBatch, problem.PerToken, problem.PerBlock, problem.PerPage, problem.NoScale),
 		"scale_block": s.readBlocks,
 		"output":      jsonpos.Word(&s.p.Output, problem.F16, problem.BF16, problem.F32),
 		"p":           jsonpos.Word(&s.weight, problem.F32, problem.F16, problem.BF16, problem.E4M3, problem.E5M2),
@@ -123,6 +124,9 @@ func (s *short) check(n *jsonpos.Node) error {
 			return params.Items()[i].Errorf("%s is a scale, but the scaling is none: remove the parameter or set \"scaling\"", a.Pointer)
 		}
 	}
+	if s.p.FormatQ != "" && s.names("qs") {
+		return params.Errorf("qs is a scale, but Q is in %s: remove the parameter", s.p.FormatQ)
+	}
 	if err := s.checkNamed(n, "bias", string(s.p.Bias), "bias"); err != nil {
 		return err
 	}
@@ -174,6 +178,7 @@ func (s *short) kernel() *kernel.Kernel {
 	}{
 		{problem.LogSumExp, s.p.LSE}, {problem.SlidingMask, s.p.Window.Limited()}, {problem.SoftCapped, s.uses("softcap")}, {problem.SinkLogits, s.p.Sinks},
 		{problem.MaskBuffer, s.p.Masked}, {problem.BiasBuffer, s.p.Bias != ""}, {problem.RotatedRows, s.p.Rope != ""}, {problem.RaggedBatch, s.p.Ragged()}, {problem.PagedKeys, s.p.Keys == problem.Paged},
+		{problem.MixedFormats, s.p.FormatQ != ""},
 	} {
 		if f.supported {
 			k.Supports = append(k.Supports, f.name)

@@ -17,9 +17,12 @@ func Operands(p problem.Attention) []kernel.Operand {
 		return kernel.Operand{Name: name, Type: typ, Role: kernel.Input, Dims: dims}
 	}
 	format, q, kv := string(p.Format), dims(p, p.Queries, "H", "Sq", "total_q"), dims(p, p.Keys, "Hkv", "Skv", "total_kv")
-	list := []kernel.Operand{input("q", format, withD(q)), input("k", format, withD(kv)), input("v", format, withD(kv))}
+	list := []kernel.Operand{input("q", string(p.QueryFormat()), withD(q)), input("k", format, withD(kv)), input("v", format, withD(kv))}
 	if dq, dkv := scaleDims(p); dq != nil {
-		list = append(list, input("qs", "f32", dq), input("ks", "f32", dkv), input("vs", "f32", dkv))
+		if p.FormatQ == "" {
+			list = append(list, input("qs", "f32", dq))
+		}
+		list = append(list, input("ks", "f32", dkv), input("vs", "f32", dkv))
 	}
 	if p.Sinks {
 		list = append(list, input("sinks", "f32", Exprs("H")))
@@ -79,6 +82,8 @@ func scaleDims(p problem.Attention) (q, kv []expr.Expr) {
 		return Exprs("1"), Exprs("1")
 	case problem.PerBatch:
 		return Exprs("B", "H"), Exprs("B", "Hkv")
+	case problem.PerPage:
+		return Exprs("H"), Exprs("pages", "Hkv")
 	case problem.PerToken:
 		return dims(p, p.Queries, "H", "Sq", "total_q"), dims(p, p.Keys, "Hkv", "Skv", "total_kv")
 	case problem.PerBlock:

@@ -58,58 +58,6 @@ func (g *gen) laneRows(it item) (rows [2]row) {
 	return rows
 }
 
-// loadQueries loads the lane's words of Q as operand A into shared memory, where all teams
-// find them: in registers they would take as many as half of O. It also loads the factors of
-// the scores. Column 4q of sixteen and the three after it are the columns 2q, 2q+1, 2q+8 and
-// 2q+9 of operand A, because ldmatrix gives a lane four neighbouring bytes of K.
-func (a *attention) loadQueries() {
-	g := a.g
-	k := g.k
-	steps := g.d / 16
-	for s, r := range a.rows {
-		c := build.NewVar(k.F32(0))
-		k.If(r.exists, func() { c.Set(g.factor(a.it, r)) })
-		a.c[s] = c.Get()
-	}
-	tile := g.rowTile.MulLo(steps * stepWords).Add(g.lane.Shl(2))
-	a.q = build.SharedAs[build.B32](g.shared, g.plan.q).At(tile)
-	k.If(g.team.SetpEq(0), func() {
-		var words [2][]*build.Var[build.B32]
-		for s, r := range a.rows {
-			words[s] = build.Vars(k.B32(0), steps)
-			k.If(r.exists, func() {
-				from := g.q.Addr().Add(g.place(a.it, r).MulWide(g.d)).Add(g.lane.And(3).Shl(2).CvtU64())
-				for i, w := range words[s] {
-					w.Set(build.GlobalAt[build.B32](from).Plus(4 * i).Ld())
-				}
-			})
-		}
-		for i := range steps {
-			upper, lower := a.decode(words[0][i].Get()), a.decode(words[1][i].Get())
-			a.q.Plus(i * stepWords).StV4([4]build.B32{upper[0], lower[0], upper[1], lower[1]})
-		}
-	})
-	k.SyncThreads()
-}
-
-// stepWords is the number of words of 16 rows and 16 columns of operand A.
-const stepWords = 128
-
-// factor returns the factor that turns a row's scores into logits to base 2, or, with a soft
-// cap other than 0, into arguments of tanh.
-func (g *gen) factor(it item, r row) build.F32 {
-	qs, ks := g.qs, g.ks
-	if g.p.Scaling == problem.PerHead {
-		qs, ks = qs.At(r.head), ks.At(it.head)
-	}
-	c := g.scale.Mul(qs.Ld(), build.Rn).Mul(ks.Ld(), build.Rn)
-	logit := c.Mul(math.Log2E, build.Rn)
-	if g.p.Softcap == 0 {
-		return logit
-	}
-	return c.DivRn(g.cap).Selp(logit, g.cap.SetpNeu(0))
-}
-
 // decode turns four bytes into two pairs of f16, without rounding.
 func (a *attention) decode(word build.B32) [2]build.B32 {
 	if a.g.p.Format == problem.E5M2 { // a byte is the upper half of the f16
@@ -154,14 +102,18 @@ func (a *attention) scores(slot build.U32) {
 
 // weigh turns the scores of the tile from key on into P, and makes O relative to the new
 // maxima.
-func (a *attention) weigh(key build.U32) {
+func (a *attention) weigh(key, slot build.U32) {
 	k := a.g.k
-	a.logits()
+	a.logits(slot)
 	a.mask(key)
 	t := a.state.Tile(a.S)
 	w := t.Raise()
 	P := t.Exp(0, a.S.Cols)
-	t.Sum(P)
+	if scaledByKey(a.g.p) {
+		t.Sum(a.withoutScales(slot, P))
+	} else {
+		t.Sum(P)
+	}
 	t.AddSums(w)
 	for i, p := range P {
 		a.S.Set(i, p)
@@ -173,10 +125,14 @@ func (a *attention) weigh(key build.U32) {
 
 // logits multiplies the scores by the factors of their rows, which differ because the heads of
 // a group have scales of their own. A soft cap c makes a logit x c·tanh(x/c).
-func (a *attention) logits() {
+func (a *attention) logits(slot build.U32) {
 	k := a.g.k
 	k.Comment("S = c·S")
 	a.S.MulRows(a.c[:])
+	if scaledByKey(a.g.p) {
+		a.scaleKeys(slot)
+		defer a.shiftByScales(slot)
+	}
 	if a.g.p.Softcap == 0 {
 		return
 	}

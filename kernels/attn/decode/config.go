@@ -141,7 +141,7 @@ func (c Config) Check(p problem.Attention, t ptx.Target) error {
 	if err := attn.CheckRules(c.rules(p), p); err != nil {
 		return err
 	}
-	if n := c.plan(p.D).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
+	if n := c.plan(p).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
 		return fmt.Errorf("head dimension %d with %v: a block needs %d bytes of shared memory; an SM has %d bytes and a block at most %d", p.D, c, n, sharedPerSM, sharedLimit)
 	}
 	return nil
@@ -160,8 +160,6 @@ func checkProblem(p problem.Attention, t ptx.Target) error {
 		return fmt.Errorf("format %s is not supported: use e4m3 or e5m2", p.Format)
 	case p.Output != problem.F16 && p.Output != problem.BF16:
 		return fmt.Errorf("output %s is not supported: use f16 or bf16", p.Output)
-	case p.Scaling != problem.PerHead && p.Scaling != problem.PerTensor:
-		return fmt.Errorf("scaling %s is not supported: use %s or %s", p.Scaling, problem.PerHead, problem.PerTensor)
 	case unsupported(p) != "":
 		return fmt.Errorf("the problem uses %s, which decode kernels do not support", unsupported(p))
 	case p.Format == problem.E4M3 && t.SM < 89:
@@ -175,7 +173,7 @@ func checkProblem(p problem.Attention, t ptx.Target) error {
 // plan is the layout of a block's shared memory, in bytes from its beginning.
 type plan struct {
 	tile  int // bytes of a tile of K, and of V
-	slot  int // bytes of a tile of K and the tile of V after it
+	slot  int // bytes of a tile of K, the tile of V after it, and the scales of their keys
 	ring  int // bytes of the ring of a team; the rings follow each other from 0 on
 	q     int // the queries of each row tile, as operands in f16
 	stats int // references and sums of the rows of each warp
@@ -183,11 +181,15 @@ type plan struct {
 	total int
 }
 
-// plan returns the layout for head dimension d. When the rings are empty, O of each warp takes
-// their place.
-func (c Config) plan(d int) plan {
+// plan returns the layout for a problem. When the rings are empty, O of each warp takes their
+// place.
+func (c Config) plan(a problem.Attention) plan {
+	d := a.D
 	p := plan{tile: c.TileN * d}
 	p.slot = 2 * p.tile
+	if scaledByKey(a) {
+		p.slot += 2 * 4 * c.TileN
+	}
 	p.ring = c.Stages * p.slot
 	rings, outputs := c.teams()*p.ring, 4*c.Warps*warpRows*d
 	p.q = max(rings, outputs)

@@ -30,7 +30,7 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 		Let: c.splits(), Operands: operands(p, args),
 		Launches: []kernel.Launch{{
 			Entry: k.Name(), Args: args, Grid: attn.Exprs("B*Hkv", "splits"),
-			Block: []expr.Expr{expr.Const(int64(c.threads()))}, Shared: expr.Const(int64(c.plan(p.D).total)),
+			Block: []expr.Expr{expr.Const(int64(c.threads()))}, Shared: expr.Const(int64(c.plan(p).total)),
 		}},
 		Claims:    map[string]string{"p": string(problem.F16), "accumulator": "f32"},
 		Structure: map[string]int{"tile_q": c.RowTiles * warpRows, "tile_kv": c.TileN, "stages": c.Stages, "split": c.teams()},
@@ -45,6 +45,7 @@ var (
 	sizesOnly = []string{problem.CrossLengths, problem.CustomScale, problem.GroupedHeads}
 	written   = []string{
 		problem.CausalMask, problem.SlidingMask, problem.LogSumExp, problem.SoftCapped, problem.SinkLogits, problem.RaggedBatch, problem.PagedKeys,
+		problem.MixedFormats,
 	}
 )
 

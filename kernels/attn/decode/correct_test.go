@@ -18,7 +18,8 @@ var full = flag.Bool("full", false, "many more problems and configurations, whic
 // rounding P and O to f16, relative to the largest values of V; bf16 has three bits less.
 func judge(t testing.TB, what string, in inputs, r result) {
 	t.Helper()
-	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, in.Options())
+	q, _ := in.Query(t)
+	want, err := ref.Attention(t.Context(), q, in.K, in.V, in.Options())
 	if err != nil {
 		t.Fatal(err)
 	}

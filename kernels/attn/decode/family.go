@@ -74,7 +74,7 @@ func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) erro
 	if err := own.Check(p, target(p, c)); err != nil {
 		return err
 	}
-	return c.Holds(own.plan(p.D).total)
+	return c.Holds(own.plan(p).total)
 }
 
 // Build writes the kernel for the chip's target, or for the lowest target that can run it.

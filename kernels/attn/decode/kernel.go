@@ -51,6 +51,7 @@ type gen struct {
 	totalQ, totalKV       build.U32 // rows of packed sequences
 	pageRows, tableWidth  build.U32
 	left, right           build.U32 // keys of a window before and after the query's own
+	blocksQ, blocksKV     build.U32 // blocks of rows that share a scale, of a sequence
 	scale, cap            build.F32
 	out                   part.Output
 	lse                   build.Global[build.F32]
@@ -63,10 +64,10 @@ type gen struct {
 
 // newGen declares the parameters.
 func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
-	g := &gen{k: k, p: p, c: c, d: p.D, plan: c.plan(p.D)}
+	g := &gen{k: k, p: p, c: c, d: p.D, plan: c.plan(p)}
 	params := attn.NewParams(k)
 	g.q, g.keys, g.values = params.Bytes("q"), params.Bytes("k"), params.Bytes("v")
-	g.qs, g.ks, g.vs = params.Floats("qs"), params.Floats("ks"), params.Floats("vs")
+	g.scaleParams(params)
 	if p.Sinks {
 		g.sinks = params.Floats("sinks")
 	}
@@ -86,6 +87,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 		limit := func(side string) string { return fmt.Sprintf("%s < 0 ? Sq + Skv : min(%s, Sq + Skv)", side, side) }
 		g.left, g.right = params.U32("left", limit("window_left")), params.U32("right", limit("window_right"))
 	}
+	g.blockParams(params)
 	g.args = params.Args()
 
 	g.shared = k.DynamicShared(128)
@@ -126,7 +128,7 @@ func (g *gen) attend(it item) {
 		g.syncTeam()     // so have those of the team, and all are done with the tile before
 		slot := r.next() // the copy of a later tile begins
 		a.scores(slot)   // S = Q·Kᵀ
-		a.weigh(r.key(n))
+		a.weigh(r.key(n), slot)
 		a.output(slot) // O += P·V
 	})
 	g.finish(it, a)

@@ -22,6 +22,10 @@ type ring struct {
 	current *build.Var[build.U32] // the slot of the current tile, in bytes
 	free    *build.Var[build.U32] // the slot of the tile before
 	ahead   *build.Var[build.U32] // the tile to be copied next
+
+	scales   build.U64 // of K or of V, whichever the lane copies
+	scaleKey build.U32 // the key of a group whose scale the lane copies
+	scalesTo build.U32 // where the lane's scale of the first group goes in slot 0
 }
 
 // openRing prepares the copies of an item.
@@ -46,6 +50,9 @@ func (g *gen) openRing(it item) *ring {
 	r.column = g.unitAt.Xor(g.permute(row))
 	r.current, r.free = build.NewVar(k.U32(0)), build.NewVar(k.U32(uint32((c.Stages-1)*g.plan.slot)))
 	r.ahead = build.NewVar(r.first)
+	if scaledByKey(g.p) {
+		r.openScales()
+	}
 	return r
 }
 
@@ -121,7 +128,12 @@ func (r *ring) copy(slot build.U32) {
 	k.If(tile.SetpLt(r.it.to), func() {
 		for i := 0; i < g.c.TileN/groupKeys; i += g.c.RowTiles {
 			group := g.rowTile.Add(i)
-			r.copyGroup(tile.MulLo(g.c.TileN).Add(group.MulLo(groupKeys)), slot.Add(group.MulLo(groupKeys*g.d)))
+			key := tile.MulLo(g.c.TileN).Add(group.MulLo(groupKeys))
+			at := r.locate(key)
+			r.copyGroup(key, at, slot.Add(group.MulLo(groupKeys*g.d)))
+			if scaledByKey(g.p) {
+				r.copyScales(key, at, slot.Add(group.MulLo(4*groupKeys)))
+			}
 		}
 	})
 	r.ahead.Set(tile.Add(g.c.teams()))
@@ -130,10 +142,10 @@ func (r *ring) copy(slot build.U32) {
 
 // copyGroup copies the rows of K and V from key on. Rows that no query sees become zeros:
 // their memory may hold anything, NaN included, and 0·NaN is NaN.
-func (r *ring) copyGroup(key, slot build.U32) {
+func (r *ring) copyGroup(key build.U32, place keyPlace, slot build.U32) {
 	g := r.g
 	k := g.k
-	offset := r.offset(key)
+	offset := place.row.MulWide(r.stride)
 	step := 32 * unitBytes / g.d // rows from one copy of a lane to the next
 	at := key.Add(g.unitRow)
 	to := r.to.Add(slot)
@@ -161,16 +173,26 @@ func (r *ring) at(from build.U64, rows int) build.U64 {
 	return from.Add(uint64(rows * r.g.d))
 }
 
-// offset returns the distance of a key from key 0 in bytes, or, if keys are paged, from row 0
-// of page 0. The key is the first of a group, which lies in one page. A group that no query
-// sees has no page: its entry of the table may be anything or may not exist.
-func (r *ring) offset(key build.U32) build.U64 {
+// keyPlace says where a group of keys lies.
+type keyPlace struct {
+	row  build.U32 // of the first key, among the rows of its head
+	page build.U32 // if the problem has scales of pages
+}
+
+// locate returns the place of a group of keys: its row counts from key 0, or, if keys are paged,
+// from row 0 of page 0. A group lies in one page. A group that no query sees has no page: its
+// entry of the table may be anything or may not exist.
+func (r *ring) locate(key build.U32) keyPlace {
 	g := r.g
 	if g.p.Keys != problem.Paged {
-		return key.MulWide(r.stride)
+		return keyPlace{row: key}
 	}
 	k := g.k
 	row := build.NewVar(k.U32(0))
+	var number *build.Var[build.U32]
+	if g.p.Scaling == problem.PerPage {
+		number = build.NewVar(k.U32(0))
+	}
 	k.If(key.SetpLt(r.it.end), func() {
 		n := key.Div(g.pageRows)
 		page := g.pages.At(r.it.batch.MadLo(g.tableWidth, n)).Ld()
@@ -179,6 +201,13 @@ func (r *ring) offset(key build.U32) build.U64 {
 			perPage = perPage.MulLo(g.headsKV)
 		}
 		row.Set(page.MadLo(perPage, key.Sub(n.MulLo(g.pageRows))))
+		if number != nil {
+			number.Set(page)
+		}
 	})
-	return row.Get().MulWide(r.stride)
+	at := keyPlace{row: row.Get()}
+	if number != nil {
+		at.page = number.Get()
+	}
+	return at
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
-	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // A partial result of a row is (reference, l, O): the shift lift - c·m of the score m that its
@@ -160,11 +159,7 @@ func (g *gen) storeLSE(it item, r row, lse build.F32) {
 // more part of the row, with the weight 2^lift and without an output.
 func (g *gen) normalise(it item, r row, reference, l build.F32) (norm, lse build.F32) {
 	k := g.k
-	vs := g.vs
-	if g.p.Scaling == problem.PerHead {
-		vs = vs.At(it.head)
-	}
-	factor := vs.Ld()
+	factor := g.itemScale(it, g.vs)
 	if g.p.Sinks {
 		sink := g.sinks.At(r.head).Ld().FmaRn(-math.Log2E, k.F32(lift))
 		var w []build.F32

@@ -23,7 +23,6 @@ func drawServing(r *rand.Rand) problem.Attention {
 	}
 	p.Sinks = r.IntN(3) == 0
 	p.Layout = []problem.Layout{problem.BHSD, problem.BSHD}[r.IntN(2)]
-	p.Scaling = []problem.Scaling{problem.PerHead, problem.PerTensor}[r.IntN(2)]
 	p.Queries = []problem.Placement{problem.Uniform, problem.Padded, problem.Packed}[r.IntN(3)]
 	p.Keys = []problem.Placement{problem.Uniform, problem.Padded, problem.Packed, problem.Paged, problem.Paged}[r.IntN(5)]
 	lengths := func(most int) problem.Lengths {
@@ -44,6 +43,15 @@ func drawServing(r *rand.Rand) problem.Attention {
 		p.PageSize = []int{16, 32, 48, 64, 128, 256}[r.IntN(6)]
 		p.Pages = int(p.Names()["kv_pages"].Int64()) + r.IntN(3)
 		p.TableWidth = p.PagesOf(p.Skv) + r.IntN(3)
+	}
+	p.FormatQ = []problem.Format{"", problem.F16, problem.BF16}[r.IntN(3)]
+	p.Scaling = []problem.Scaling{problem.PerHead, problem.PerTensor, problem.PerBatch, problem.PerToken}[r.IntN(4)]
+	switch {
+	case r.IntN(2) == 0:
+	case p.Keys == problem.Paged:
+		p.Scaling = problem.PerPage
+	case p.Keys != problem.Packed && p.Queries != problem.Packed:
+		p.Scaling, p.ScaleBlockQ, p.ScaleBlockKV = problem.PerBlock, 1+r.IntN(3), []int{1, 7, 64, 128}[r.IntN(4)]
 	}
 	return p.Filled()
 }

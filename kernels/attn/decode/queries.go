@@ -1,0 +1,177 @@
+package decode
+
+import (
+	"math"
+
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// stepWords is the number of words of 16 rows and 16 columns of operand A.
+const stepWords = 128
+
+// loadQueries loads the lane's words of Q as operand A into shared memory, where all teams
+// find them: in registers they would take as many as half of O. It also loads the factors of
+// the scores. Column 4q of sixteen and the three after it are the columns 2q, 2q+1, 2q+8 and
+// 2q+9 of operand A, because ldmatrix gives a lane four neighbouring bytes of K.
+//
+// All loads are under way before the first one is waited for: a batch of one sequence spends a
+// good part of its time on latencies.
+func (a *attention) loadQueries() {
+	g := a.g
+	k := g.k
+	steps := g.d / 16
+	first := g.team.SetpEq(0)
+	var rows [2][]words
+	if g.p.FormatQ == problem.BF16 { // every team needs the factors
+		rows = a.queryWords(nil)
+	} else {
+		rows = a.queryWords(&first)
+	}
+	var scales [2]rowScales
+	for s, r := range a.rows {
+		scales[s] = g.loadScales(a.it, r)
+	}
+	for s := range a.rows {
+		a.c[s] = g.factor(scales[s])
+	}
+	if g.p.FormatQ == problem.BF16 {
+		rows = a.narrowed(rows)
+	}
+	tile := g.rowTile.MulLo(steps * stepWords).Add(g.lane.Shl(2))
+	a.q = build.SharedAs[build.B32](g.shared, g.plan.q).At(tile)
+	k.If(first, func() {
+		for i := range steps {
+			upper, lower := rows[0][i], rows[1][i]
+			if g.p.FormatQ == "" {
+				upper, lower = a.decode(upper[0]), a.decode(lower[0])
+			}
+			a.q.Plus(i * stepWords).StV4([4]build.B32{upper[0], lower[0], upper[1], lower[1]})
+		}
+	})
+	k.SyncThreads()
+}
+
+// words are a lane's columns of 16: four elements of two bytes, or of one byte in the first word.
+type words = [2]build.B32
+
+// queryWords returns the lane's columns of both of its rows as they are in memory. Rows that do
+// not exist are zero. Only threads for which needed holds load, or all without needed.
+func (a *attention) queryWords(needed *build.Pred) (rows [2][]words) {
+	k := a.g.k
+	for s, r := range a.rows {
+		size := a.g.p.QueryFormat().Bytes()
+		list := build.Vars(k.B32(0), size*a.g.d/16)
+		exists := r.exists
+		if needed != nil {
+			exists = exists.And(*needed)
+		}
+		k.If(exists, func() {
+			from := a.queryAt(r, size)
+			for i := 0; i < len(list); i += size {
+				if size == 1 {
+					list[i].Set(from.Plus(4 * i).Ld())
+					continue
+				}
+				for e, w := range from.Plus(4 * i).LdV2() {
+					list[i+e].Set(w)
+				}
+			}
+		})
+		for i := 0; i < len(list); i += size {
+			w := words{list[i].Get()}
+			if size == 2 {
+				w[1] = list[i+1].Get()
+			}
+			rows[s] = append(rows[s], w)
+		}
+	}
+	return rows
+}
+
+// queryAt returns the address of the lane's first columns of a row, which has elements of size
+// bytes.
+func (a *attention) queryAt(r row, size int) build.Global[build.B32] {
+	g := a.g
+	at := g.lane.And(3).Shl(2)
+	if size == 2 {
+		at = at.Shl(1)
+	}
+	return build.GlobalAt[build.B32](g.q.Addr().Add(g.place(a.it, r).MulWide(size * g.d)).Add(at.CvtU64()))
+}
+
+// narrowed returns the lane's words of both rows in f16, from Q in bf16, whose range is wider. A
+// row is multiplied by the power of two that makes its largest element at least 2^14, and the
+// factor of its scores is divided by it. Elements down to 2^-28 of the largest one stay exact.
+func (a *attention) narrowed(queries [2][]words) (rows [2][]words) {
+	const top = 14
+	k := a.g.k
+	for s, list := range queries {
+		var row []build.F32
+		most := k.F32(0)
+		for _, pair := range list {
+			for _, w := range pair {
+				lo, hi := build.Cast[build.F32](w.Shl(16)), build.Cast[build.F32](w.And(0xffff0000))
+				row = append(row, lo, hi)
+				most = most.Max(lo.Abs()).Max(hi.Abs())
+			}
+		}
+		most = build.LaneReduce(most, 4, func(x, y build.F32) build.F32 { return x.Max(y) })
+		exponent := build.Mov[build.U32](most).Shr(23).Max(top + 1)
+		by := build.Mov[build.F32](k.U32(2*127 + top).Sub(exponent).Shl(23))
+		back := build.Mov[build.F32](exponent.Sub(top).Shl(23))
+		a.c[s] = a.c[s].Mul(back, build.Rn)
+		half := func(i int) build.B32 {
+			return build.Cast[build.B32](row[i+1].Mul(by, build.Rn).CvtRnF16x2(row[i].Mul(by, build.Rn)))
+		}
+		for i := 0; i < len(row); i += 4 {
+			rows[s] = append(rows[s], words{half(i), half(i + 2)})
+		}
+	}
+	return rows
+}
+
+// rowScales are the scales of Q and K for a row, as far as the problem has them.
+type rowScales struct{ q, k build.F32 }
+
+// loadScales loads the scales of a row. A row that does not exist has scales of 0.
+func (g *gen) loadScales(it item, r row) (s rowScales) {
+	hasQ := g.p.FormatQ == "" && g.p.Scaling != problem.NoScale
+	hasK := g.p.Scaling != problem.NoScale && !scaledByKey(g.p)
+	if !hasQ && !hasK {
+		return s
+	}
+	q, key := build.NewVar(g.k.F32(0)), build.NewVar(g.k.F32(0))
+	g.k.If(r.exists, func() {
+		if hasQ {
+			q.Set(g.queryScale(it, r))
+		}
+		if hasK {
+			key.Set(g.itemScale(it, g.ks))
+		}
+	})
+	if hasQ {
+		s.q = q.Get()
+	}
+	if hasK {
+		s.k = key.Get()
+	}
+	return s
+}
+
+// factor returns the factor that turns a row's scores into logits to base 2, or, with a soft
+// cap other than 0, into arguments of tanh. Scales of keys are not part of it.
+func (g *gen) factor(s rowScales) build.F32 {
+	c := g.scale
+	if s.q != (build.F32{}) {
+		c = c.Mul(s.q, build.Rn)
+	}
+	if s.k != (build.F32{}) {
+		c = c.Mul(s.k, build.Rn)
+	}
+	logit := c.Mul(math.Log2E, build.Rn)
+	if g.p.Softcap == 0 {
+		return logit
+	}
+	return c.DivRn(g.cap).Selp(logit, g.cap.SetpNeu(0))
+}
