@@ -18,6 +18,8 @@ func D(n ...int) Dim {
 // Norm returns the Dim with ones instead of zeros.
 func (d Dim) Norm() Dim { return Dim{max(d.X, 1), max(d.Y, 1), max(d.Z, 1)} }
 
+func (d Dim) negative() bool { return min(d.X, d.Y, d.Z) < 0 }
+
 // Count returns the product of the extents.
 func (d Dim) Count() int {
 	d = d.Norm()
@@ -65,22 +67,22 @@ func F32(v float32) Param { return U32(math.Float32bits(v)) }
 func (l Launch) Check(dev Info, k KernelInfo) error {
 	b, c := l.Block.Norm(), l.Cluster.Norm()
 	switch n := b.Count(); {
-	case l.Grid.X < 0 || l.Grid.Y < 0 || l.Grid.Z < 0 || l.Block.X < 0 || l.Block.Y < 0 || l.Block.Z < 0:
-		return fmt.Errorf("launch of %s: grid %v of blocks %v has a negative extent", k.Name, l.Grid, l.Block)
+	case l.Grid.negative() || l.Block.negative() || l.Cluster.negative():
+		return fmt.Errorf("launch of %s: grid %v of blocks %v in clusters %v has a negative extent", k.Name, l.Grid, l.Block, c)
 	case b.X > 1024 || b.Y > 1024 || b.Z > 64 || n > dev.MaxThreads:
 		return fmt.Errorf("launch of %s: blocks of %v have %d threads; %s allows at most %d, and (1024, 1024, 64) by dimension", k.Name, l.Block, n, dev.Name, dev.MaxThreads)
 	case k.MaxThreads > 0 && n > k.MaxThreads:
 		return fmt.Errorf("launch of %s: blocks of %d threads; the kernel was compiled for at most %d", k.Name, n, k.MaxThreads)
 	case l.Grid.Y > 65535 || l.Grid.Z > 65535 || l.Grid.X > math.MaxInt32:
 		return fmt.Errorf("launch of %s: grid %v is larger than (2147483647, 65535, 65535)", k.Name, l.Grid)
-	case l.Shared < 0 || k.Shared+l.Shared > dev.SharedMax:
-		return fmt.Errorf("launch of %s: %d bytes of shared memory (%d static, %d dynamic); %s has %d per block", k.Name, k.Shared+l.Shared, k.Shared, l.Shared, dev.Name, dev.SharedMax)
-	case c.Count() > 1 && dev.Target.SM < 90:
+	case l.Shared < 0 || l.Shared > dev.SharedMax-k.Shared: // the sum may overflow
+		return fmt.Errorf("launch of %s: %d static and %d dynamic bytes of shared memory; %s has %d per block", k.Name, k.Shared, l.Shared, dev.Name, dev.SharedMax)
+	case c != Dim{1, 1, 1} && dev.Target.SM < 90:
 		return fmt.Errorf("launch of %s: clusters need sm_90, %s is %s", k.Name, dev.Name, dev.Target)
 	case l.Dependent && dev.Target.SM < 90:
 		return fmt.Errorf("launch of %s: programmatic dependent launch needs sm_90, %s is %s", k.Name, dev.Name, dev.Target)
-	case c.Count() > 16:
-		return fmt.Errorf("launch of %s: a cluster of %d blocks; at most 16 are allowed", k.Name, c.Count())
+	case c.X > 16 || c.Y > 16 || c.Z > 16 || c.Count() > 16:
+		return fmt.Errorf("launch of %s: a cluster of %v blocks; at most 16 are allowed", k.Name, c)
 	}
 	g := l.Grid.Norm()
 	if g.X%c.X != 0 || g.Y%c.Y != 0 || g.Z%c.Z != 0 {

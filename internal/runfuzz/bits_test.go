@@ -9,7 +9,6 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
-	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
@@ -18,11 +17,12 @@ import (
 // while several processors run them, and guard bands between shared variables.
 func TestSameBits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	corpus := texts(t)
+	m := mutator(t)
 	compared := 0
-	for i := range *mutants {
+	tried := *mutants / 10
+	for i := range tried {
 		seed := *first + uint64(i)
-		text := Mutate(corpus[seed%uint64(len(corpus))], seed, corpus)
+		text := m.Mutant(seed)
 		plain, failed, ok := leaves(t.Context(), text, seed%5, nil)
 		if !ok {
 			continue
@@ -39,15 +39,15 @@ func TestSameBits(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d texts were compared", compared, *mutants)
-	if compared*20 < *mutants {
-		t.Errorf("only %d of %d texts were compared", compared, *mutants)
+	t.Logf("%d of %d texts were compared", compared, tried)
+	if compared*20 < tried {
+		t.Errorf("only %d of %d texts were compared", compared, tried)
 	}
 }
 
 // leaves runs the kernels of a text until one fails, and returns the buffers that they leave and how
 // the last one failed. ok is false if the text cannot be loaded.
-func leaves(ctx context.Context, text string, schedule uint64, o observe.Observer) (all [][]byte, failed string, ok bool) {
+func leaves(ctx context.Context, text string, schedule uint64, w *watch) (all [][]byte, failed string, ok bool) {
 	m, err := parse.Parse("k.ptx", text)
 	if err != nil {
 		return nil, "", false
@@ -56,9 +56,10 @@ func leaves(ctx context.Context, text string, schedule uint64, o observe.Observe
 	if err != nil {
 		return nil, "", false
 	}
-	dev, err := emu.New(target, emu.Options{
-		Schedule: schedule, Memory: 1 << 28, Output: io.Discard, MaxInstructions: mostSteps, Observer: o, KeepGoing: true,
-	})
+	s := fullSetting(schedule)
+	o := s.options(w)
+	o.GuardShared, o.Output = false, io.Discard
+	dev, err := emu.New(target, o)
 	if err != nil {
 		return nil, "", false
 	}
@@ -75,8 +76,9 @@ func leaves(ctx context.Context, text string, schedule uint64, o observe.Observe
 		if err != nil {
 			continue // it uses what the emulator does not support
 		}
-		ps, buffers := params(dev, k.Info())
-		l := device.Launch{Grid: device.D(blocks), Block: device.D(threads), Shared: shared, Params: ps}
+		l := s.Launches[0].Launch
+		var buffers []device.Buffer
+		l.Params, buffers = params(dev, k.Info())
 		if err := k.Launch(ctx, l); err != nil {
 			failed = err.Error()
 		}

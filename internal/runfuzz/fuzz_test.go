@@ -2,53 +2,82 @@ package runfuzz
 
 import (
 	"flag"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
 	"testing"
 	"time"
 )
 
-// mutants is small by default: CI runs FuzzRun, and -mutants and -fuzz run for longer.
-var mutants = flag.Int("mutants", 200, "number of mutants of TestMutants")
+// The default is small: CI runs FuzzRun, and -for, -mutants and -fuzz run for longer.
+var (
+	mutants = flag.Int("mutants", 1000, "number of mutants of TestMutants and TestCampaign; TestSameBits runs a tenth of them")
+	full    = flag.Bool("full", false, "run all texts that mutants are made of")
+	first   = flag.Uint64("first", 1, "seed of the first mutant")
+	last    = flag.Duration("for", 0, "how long TestCampaign runs; 0 skips it")
+	workers = flag.Int("workers", 1, "number of mutants that TestCampaign runs at the same time")
+	out     = flag.String("out", "", "folder of the failures that TestCampaign finds; the default is a temporary one")
+	root    = flag.String("root", "../..", "folder of the repository, from which the texts of the tests are read")
+)
 
-var full = flag.Bool("full", false, "run all texts that mutants are made of")
-
-// first is the first seed of TestMutants.
-var first = flag.Uint64("first", 1, "seed of the first mutant of TestMutants")
-
-// TestMutants runs mutants without the bookkeeping of Go's fuzzing, which takes longer than most
-// of them.
-func TestMutants(t *testing.T) {
-	corpus := texts(t)
-	var outcomes [3]int
-	start := time.Now()
-	for i := range *mutants {
-		seed := *first + uint64(i)
-		text := Mutate(corpus[seed%uint64(len(corpus))], seed, corpus)
-		out, err := Run(t.Context(), text, seed%5)
-		outcomes[out]++
-		if err != nil {
-			fail(t, seed, text, err)
+// TestCampaign runs mutants for a given time.
+func TestCampaign(t *testing.T) {
+	if *last == 0 {
+		t.Skip("no time is given: use -for 10m")
+	}
+	runtime.MemProfileRate = 0
+	defer debug.SetGCPercent(debug.SetGCPercent(1000))
+	c := campaign(t)
+	c.For, c.Workers, c.Log, c.Every = *last, *workers, os.Stdout, 10*time.Second
+	if *out != "" {
+		c.Out = *out
+	}
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name == "mutants" {
+			c.Count = uint64(*mutants)
 		}
+	})
+	n, err := c.Run(t.Context())
+	if err != nil || n > 0 {
+		t.Errorf("%d failures, %v: see %s", n, err, c.Out)
 	}
-	t.Logf("%d mutants in %v: %d refused, %d not loaded, %d run", *mutants, time.Since(start).Round(time.Second), outcomes[Refused], outcomes[Unloaded], outcomes[Ran])
-	if outcomes[Ran]*20 < *mutants {
-		t.Errorf("only %d of %d mutants are run", outcomes[Ran], *mutants)
+}
+
+// TestMutants runs a given number of mutants.
+func TestMutants(t *testing.T) {
+	c := campaign(t)
+	c.Count = uint64(*mutants)
+	n, err := c.Run(t.Context())
+	if err != nil || n > 0 {
+		t.Errorf("%d failures, %v", n, err)
 	}
+	if ran := c.outcomes[Ran].Load(); ran*5 < c.Count {
+		t.Errorf("only %d of %d mutants are run", ran, *mutants)
+	}
+	if c.files.Load() == 0 {
+		t.Error("no launch file was run")
+	}
+}
+
+func campaign(t *testing.T) *Campaign {
+	return &Campaign{Mutator: mutator(t), First: *first, Workers: 1, Out: t.TempDir(), Log: t.Output(), Every: time.Minute}
 }
 
 // TestCorpus runs the texts that mutants are made of.
 func TestCorpus(t *testing.T) {
 	ran, tried := 0, 0
-	corpus := texts(t)
+	corpus, _ := texts(t)
 	for i, text := range corpus {
-		if i%8 != 0 && !*full {
+		if i%24 != 0 && !*full {
 			continue
 		}
 		tried++
-		out, err := Run(t.Context(), text, uint64(i%5))
+		res, err := Run(t.Context(), text, fullSetting(uint64(i%5)))
 		if err != nil {
 			fail(t, uint64(i), text, err)
 		}
-		if out == Ran {
+		if res.Outcome == Ran {
 			ran++
 		}
 	}
@@ -59,25 +88,39 @@ func TestCorpus(t *testing.T) {
 
 // FuzzRun loads and runs texts that Go's fuzzer and Mutate change.
 func FuzzRun(f *testing.F) {
-	corpus := texts(f)
+	corpus, _ := texts(f)
 	for i, text := range corpus {
-		f.Add(text, uint64(i))
+		if i%8 == 0 { // Go runs all of them again before it makes new ones
+			f.Add(text, uint64(i))
+		}
 	}
+	m := mutator(f)
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
 		if seed != 0 {
-			text = Mutate(text, seed, corpus)
+			text = m.Mutate(text, seed)
 		}
-		if _, err := Run(t.Context(), text, seed%5); err != nil {
+		if _, err := Run(t.Context(), text, settings(seed)); err != nil {
 			fail(t, seed, text, err)
 		}
 	})
 }
 
-func texts(t testing.TB) []string {
+var prepared struct {
+	once    sync.Once
+	mutator *Mutator
+}
+
+// mutator returns the mutator of all tests: preparing its texts takes a while.
+func mutator(t testing.TB) *Mutator {
+	prepared.once.Do(func() { prepared.mutator = NewMutator(texts(t)) })
+	return prepared.mutator
+}
+
+func texts(t testing.TB) (small, large []string) {
 	t.Helper()
-	corpus, err := Corpus("../..")
-	if err != nil || len(corpus) < 300 {
-		t.Fatalf("%d texts, %v", len(corpus), err)
+	small, large, err := Corpus(*root)
+	if err != nil || len(small) < 300 || len(large) < 10 {
+		t.Fatalf("%d texts and %d large ones, %v", len(small), len(large), err)
 	}
-	return corpus
+	return small, large
 }

@@ -2,89 +2,180 @@ package runfuzz
 
 import (
 	"math/rand/v2"
-	"regexp"
+	"slices"
 	"strings"
 )
 
-// word matches what a change replaces: names, registers, opcodes with their modifiers, numbers.
-var word = regexp.MustCompile(`[%$.@!]?[A-Za-z_][A-Za-z0-9_.:]*|-?[0-9][0-9A-Za-z.]*`)
+// Mutator makes mutants of texts.
+type Mutator struct {
+	Texts []*Text // that are changed
+	// donors are the texts from which lines are taken: Texts and larger ones.
+	donors []*Text
+	// forms holds the opcodes of all donors by the name of the instruction.
+	forms map[string][]string
+	names []string // the keys of forms, sorted
+}
 
-// Mutate returns a text with a few random changes. The same seed gives the same text. others are
-// texts from which lines and words are taken.
-func Mutate(text string, seed uint64, others []string) string {
-	r := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
-	lines := strings.Split(text, "\n")
+// NewMutator returns a mutator of texts. It takes lines also from more texts, which are too large to
+// be run often.
+func NewMutator(texts, more []string) *Mutator {
+	m := &Mutator{forms: map[string][]string{}}
+	for i, s := range slices.Concat(texts, more) {
+		t := NewText(s)
+		if i < len(texts) {
+			m.Texts = append(m.Texts, t)
+		}
+		m.donors = append(m.donors, t)
+		m.learn(t)
+	}
+	for name, forms := range m.forms {
+		slices.Sort(forms)
+		m.forms[name] = slices.Compact(forms)
+		m.names = append(m.names, name)
+	}
+	slices.Sort(m.names)
+	return m
+}
+
+func (m *Mutator) learn(t *Text) {
+	for _, l := range t.lines {
+		if l.op >= 0 {
+			name, _, _ := strings.Cut(l.words[l.op], ".")
+			m.forms[name] = append(m.forms[name], l.words[l.op])
+		}
+	}
+}
+
+// Mutant returns the mutant of a seed. Once in 1000 it is made of a large text. Short texts are
+// chosen more often, because their mutants are faster.
+func (m *Mutator) Mutant(seed uint64) string {
+	r := random(seed, 1)
+	if r.IntN(1000) == 0 {
+		return m.change(r, m.donors[r.IntN(len(m.donors))])
+	}
+	t := m.Texts[r.IntN(len(m.Texts))]
+	for range r.IntN(4) {
+		if other := m.Texts[r.IntN(len(m.Texts))]; len(other.lines) < len(t.lines) {
+			t = other
+		}
+	}
+	return m.change(r, t)
+}
+
+// Mutate returns a text with a few random changes. The same seed gives the same changes.
+func (m *Mutator) Mutate(text string, seed uint64) string {
+	return m.change(random(seed, 1), NewText(text))
+}
+
+// random returns the source of random choices for one purpose of a seed.
+func random(seed, purpose uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, purpose*0x9e3779b97f4a7c15))
+}
+
+func (m *Mutator) change(r *rand.Rand, t *Text) string {
+	w := &work{Mutator: m, r: r, text: t, lines: append(make([]line, 0, len(t.lines)+16), t.lines...)}
 	for range 1 + r.IntN(4) {
-		from := lines
-		if len(others) > 0 && r.IntN(3) == 0 {
-			from = strings.Split(others[r.IntN(len(others))], "\n")
-		}
-		lines = change(r, lines, from)
+		operators[w.pick()](w)
 	}
-	return strings.Join(lines, "\n")
+	return w.String()
 }
 
-// change makes one change. from has the lines from which words are taken.
-func change(r *rand.Rand, lines, from []string) []string {
-	i, j := r.IntN(len(lines)), r.IntN(len(from))
-	out := append([]string(nil), lines...)
-	switch r.IntN(8) {
-	case 0: // remove a line
-		return append(out[:i], out[i+1:]...)
-	case 1: // add a line
-		return append(out[:i:i], append([]string{from[j]}, lines[i:]...)...)
-	case 2: // move a line
-		k := r.IntN(len(out))
-		out[i], out[k] = out[k], out[i]
-	case 3: // another guard
-		out[i] = []string{"@%p1 ", "@!%p ", "@%p2 ", "@!%p3 "}[r.IntN(4)] + strings.TrimSpace(out[i])
-	case 4: // another number
-		out[i] = replace(r, out[i], func(w string) bool { return w[0] == '-' || w[0] >= '0' && w[0] <= '9' }, func(string) string {
-			return numbers[r.IntN(len(numbers))]
-		})
-	case 5: // another modifier
-		out[i] = replace(r, out[i], func(w string) bool { return strings.Contains(w, ".") }, func(w string) string {
-			parts := strings.Split(w, ".")
-			n := r.IntN(len(parts))
-			switch r.IntN(3) {
-			case 0:
-				parts = append(parts[:n], parts[n+1:]...)
-			case 1:
-				parts[n] = modifiers[r.IntN(len(modifiers))]
-			default:
-				parts = append(parts, modifiers[r.IntN(len(modifiers))])
+// work is a text under change.
+type work struct {
+	*Mutator
+	r     *rand.Rand
+	text  *Text
+	lines []line
+}
+
+func (w *work) pick() int {
+	n := w.r.IntN(totalWeight)
+	for i, weight := range weights {
+		if n -= weight; n < 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+func (w *work) String() string {
+	n := 0
+	for _, l := range w.lines {
+		n += len(l.raw) + 1
+	}
+	var b strings.Builder
+	b.Grow(n)
+	for _, l := range w.lines {
+		b.WriteString(l.raw)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// line returns the index of a random line, or of a random instruction for which ok holds, or -1.
+func (w *work) instruction(ok func(line) bool) int {
+	for range 8 {
+		i := w.r.IntN(len(w.lines))
+		if w.lines[i].op >= 0 && (ok == nil || ok(w.lines[i])) {
+			return i
+		}
+	}
+	return -1
+}
+
+// donor returns a random text from which lines are taken: often the text itself.
+func (w *work) donor() *Text {
+	if w.r.IntN(3) == 0 {
+		return w.text
+	}
+	return w.donors[w.r.IntN(len(w.donors))]
+}
+
+// adapt returns a line of another text with registers and labels of this one, where there are any
+// of the same class.
+func (w *work) adapt(l line, from *Text) line {
+	if from == w.text || l.op < 0 {
+		return l
+	}
+	words := slices.Clone(l.words)
+	for i, word := range words {
+		if c, ok := from.regs[word]; ok && w.text.regs[word] != c {
+			if same := w.text.all[c]; len(same) > 0 {
+				words[i] = same[w.r.IntN(len(same))]
 			}
-			return strings.Join(parts, ".")
-		})
-	default: // another word
-		words := word.FindAllString(from[j], -1)
-		if len(words) == 0 {
-			return lines
-		}
-		out[i] = replace(r, out[i], func(string) bool { return true }, func(string) string { return words[r.IntN(len(words))] })
-	}
-	return out
-}
-
-// replace replaces one of the words of a line for which want holds.
-func replace(r *rand.Rand, line string, want func(string) bool, with func(string) string) string {
-	var at [][]int
-	for _, m := range word.FindAllStringIndex(line, -1) {
-		if want(line[m[0]:m[1]]) {
-			at = append(at, m)
+		} else if i > l.op && len(w.text.labels) > 0 && slices.Contains(from.labels, word) {
+			words[i] = w.text.labels[w.r.IntN(len(w.text.labels))]
 		}
 	}
-	if len(at) == 0 {
-		return line
-	}
-	m := at[r.IntN(len(at))]
-	return line[:m[0]] + with(line[m[0]:m[1]]) + line[m[1]:]
+	return joined(words)
 }
 
-var numbers = strings.Fields("0 1 -1 2 3 4 8 15 16 17 31 32 33 63 64 128 255 256 1024 65535 65536 2147483647 -2147483648 " +
-	"4294967295 4294967296 9223372036854775807 18446744073709551615 0f3F800000 0fFFFFFFFF 0d7FF0000000000000")
+// replace replaces one of the words of line i for which want holds.
+func (w *work) replace(i int, want func(string) bool, with func(string) string) {
+	words := w.lines[i].words
+	n := 0
+	for _, s := range words {
+		if want(s) {
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	n = w.r.IntN(n)
+	words = slices.Clone(words)
+	for j, s := range words {
+		if !want(s) {
+			continue
+		}
+		if n == 0 {
+			words[j] = with(s)
+			break
+		}
+		n--
+	}
+	words = slices.DeleteFunc(words, func(s string) bool { return s == "" })
+	w.lines[i] = joined(words)
+}
 
-var modifiers = strings.Fields("b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 tf32 e4m3 e5m2 e4m3x2 pred " +
-	"global shared local param const shared::cta shared::cluster v2 v4 v8 x1 x2 x4 sync aligned relaxed acquire release acq_rel volatile weak " +
-	"cta cluster gpu sys rn rz rm rp ftz sat wide hi lo cc uni idx add min max and or xor exch cas inc dec trans noinc m8n8 m16n8k16 row col " +
-	"bulk tensor async group mbarrier commit_group wait_group read proxy alias")
+func (w *work) insert(i int, ls ...line) { w.lines = slices.Insert(w.lines, i, ls...) }

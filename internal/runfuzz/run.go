@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"strings"
 	"time"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
-	"github.com/GOATnote-Inc/attest/device/emu/check"
-	"github.com/GOATnote-Inc/attest/device/emu/count"
-	"github.com/GOATnote-Inc/attest/device/emu/cover"
-	"github.com/GOATnote-Inc/attest/device/emu/observe"
-	"github.com/GOATnote-Inc/attest/internal/findingtext"
-	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
@@ -28,132 +24,144 @@ const (
 	Refused  Outcome = iota // it does not parse, or an assembler refuses it
 	Unloaded                // the emulator refuses it
 	Ran                     // at least one kernel was launched
+	outcomes
 )
 
-// The size of the launches. Two warps race with each other, and two blocks do. Kernels of the
-// corpus that end need fewer than 300 instructions. Mutants often do not end, and the checkers
-// remember more with each round of a loop.
-const (
-	blocks, threads = 2, 64
-	bufferBytes     = 4096
-	shared          = 2048
-	mostSteps       = 1000        // instructions of a warp
-	mostTime        = time.Minute // far more than a launch takes on a busy machine
-)
+// Result is what became of a text.
+type Result struct {
+	Outcome  Outcome
+	Launches int
+}
 
-// Run loads a text and runs its kernels with all checkers, counters and the recorder of
-// coverage. The error is a *device.Bug if attest fails, and another error if it hangs. Refusals
-// of the text and failures of its kernels are not errors.
-func Run(ctx context.Context, text string, schedule uint64) (out Outcome, err error) {
+// mostTime is far more than a launch takes on a busy machine.
+const mostTime = time.Minute
+
+// Run loads a text and runs its kernels in one setting. The error is a *device.Bug if attest fails,
+// and another error if it hangs. Refusals of the text and failures of its kernels are not errors.
+func Run(ctx context.Context, text string, s Setting) (res Result, err error) {
 	defer device.CatchBug(&err)
-	m, err := parse.Parse("k.ptx", text)
-	if err != nil {
-		return Refused, nil
+	target, ok := targetOf(text)
+	if !ok {
+		_, _ = parse.Parse("k.ptx", text)
+		return Result{}, nil
 	}
-	verify.Check(m) // must not panic, whatever it finds
-	target, err := emu.TargetFor(m.Target)
+	w := &watch{}
+	dev, err := emu.New(target, s.options(w))
 	if err != nil {
-		return Refused, nil
-	}
-	watch := &watch{}
-	dev, err := emu.New(target, emu.Options{
-		Schedule: schedule, Memory: 1 << 28, Output: io.Discard, MaxInstructions: mostSteps,
-		Observer: watch, GuardShared: true, KeepGoing: true,
-	})
-	if err != nil {
-		return Unloaded, err
+		return Result{}, err
 	}
 	start := time.Now()
 	mod, err := dev.Load("k.ptx", text)
-	var bug *device.Bug
-	var invalid *verify.Invalid
-	switch {
-	case errors.As(err, &bug):
-		return Unloaded, err
-	case time.Since(start) > mostTime:
-		return Unloaded, fmt.Errorf("loading took %v", time.Since(start))
-	case errors.As(err, &invalid):
-		return Refused, nil
-	case err != nil:
-		return Unloaded, nil
+	if took := time.Since(start); took > mostTime {
+		return Result{}, fmt.Errorf("loading took %v", took)
+	}
+	if err != nil {
+		return refused(err)
 	}
 	defer mod.Close()
-	for _, f := range m.Funcs() {
-		if !f.Entry {
-			continue
+	if s.Check {
+		m, err := parse.Parse("k.ptx", text)
+		if err != nil {
+			return Result{}, fmt.Errorf("a text that was loaded does not parse: %w", err)
 		}
-		if err := launch(ctx, dev, mod, f, watch, text); err != nil {
-			return Ran, err
-		}
-		out = Ran
+		verify.Check(m) // must not panic, whatever it finds
 	}
-	return out, nil
+	res = Result{Outcome: Unloaded}
+	for name := range entries(text) {
+		k, err := mod.Kernel(name)
+		if err != nil {
+			continue // it uses what the emulator does not support
+		}
+		for _, l := range s.Launches {
+			res.Outcome = Ran
+			res.Launches++
+			w.off = !l.Watch
+			if err := launch(ctx, dev, k, l.Launch, w, text); err != nil {
+				return res, err
+			}
+		}
+	}
+	return res, nil
 }
 
-// launch runs one kernel and renders what was observed.
-func launch(ctx context.Context, dev *emu.Device, mod device.Module, f *ptx.Func, w *watch, text string) error {
-	k, err := mod.Kernel(f.Sym.Name)
-	if err != nil {
-		return nil // it uses what the emulator does not support
+// entries returns the names of the kernels of a text. It is faster than a parser.
+func entries(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for {
+			var ok bool
+			if _, text, ok = strings.Cut(text, ".entry"); !ok {
+				return
+			}
+			text = strings.TrimLeft(text, " \t\n")
+			if end := strings.IndexAny(text, "( \t\n{"); end > 0 && !yield(text[:end]) {
+				return
+			}
+		}
 	}
-	ps, _ := params(dev, k.Info())
-	l := device.Launch{Grid: device.D(blocks), Block: device.D(threads), Shared: shared, Params: ps}
+}
+
+// targetOf returns the emulated GPU that runs a text.
+func targetOf(text string) (ptx.Target, bool) {
+	_, rest, ok := strings.Cut(text, ".target")
+	if !ok {
+		return ptx.Target{}, false
+	}
+	rest = strings.TrimLeft(rest, " \t")
+	end := strings.IndexAny(rest, ", \t\n\r/")
+	if end < 0 {
+		end = len(rest)
+	}
+	t, err := ptx.ParseTarget(rest[:end])
+	if err != nil {
+		return ptx.Target{}, false
+	}
+	t, err = emu.TargetFor(t)
+	return t, err == nil
+}
+
+// refused says how far a text came that was not loaded.
+func refused(err error) (Result, error) {
+	var bug *device.Bug
+	var invalid *verify.Invalid
+	var syntax parse.Errors
+	switch {
+	case errors.As(err, &bug):
+		return Result{}, err
+	case errors.As(err, &invalid), errors.As(err, &syntax):
+		return Result{}, nil
+	}
+	return Result{Outcome: Unloaded}, nil
+}
+
+// launch runs a kernel once and makes the reports of what was observed.
+func launch(ctx context.Context, dev *emu.Device, k device.Kernel, l device.Launch, w *watch, text string) error {
+	var buffers []device.Buffer
+	if l.Params == nil {
+		l.Params, buffers = params(dev, k.Info())
+	}
 	limited, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
-	err = k.Launch(limited, l)
+	err := k.Launch(limited, l)
 	var bug *device.Bug
 	switch {
 	case errors.As(err, &bug), ctx.Err() != nil:
 		return err
 	case limited.Err() != nil:
-		return fmt.Errorf("%s does not end within %v, although its instructions are limited", f.Sym.Name, mostTime)
+		return fmt.Errorf("%s does not end within %v, although its instructions are limited", k.Info().Name, mostTime)
 	}
 	w.render(text)
+	for _, b := range buffers {
+		_ = b.Free()
+	}
 	return nil
 }
 
-// params returns arguments of a kernel: pointers to small buffers where a pointer may stand, and
-// small numbers elsewhere.
-func params(dev *emu.Device, info device.KernelInfo) (ps []device.Param, buffers []device.Buffer) {
-	for _, p := range info.Params {
-		data := make(device.Param, p.Size)
-		switch {
-		case p.Size == 8:
-			if b, err := dev.Alloc(bufferBytes); err == nil {
-				data, buffers = device.Ptr(b), append(buffers, b)
-			}
-		case p.Size > 0:
-			data[0] = 8
-		}
-		ps = append(ps, data)
+// options returns the options of a device. What kernels print is not shown.
+func (s Setting) options(w *watch) emu.Options {
+	o := s.Options
+	o.Memory, o.Output = mostMemory, io.Discard
+	if w != nil {
+		o.Observer = w
 	}
-	return ps, buffers
-}
-
-// watch makes all observers for each launch.
-type watch struct {
-	checker *check.Checker
-	counter *count.Counter
-	cover   *cover.Cover
-}
-
-// Launch is called by the emulator.
-func (w *watch) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
-	w.checker, w.counter, w.cover = check.New(), count.New(), cover.New()
-	return observe.Tee(w.checker, w.counter, w.cover).Launch(info)
-}
-
-// render makes the reports of the last launch, as commands do.
-func (w *watch) render(text string) {
-	if w.checker == nil {
-		return
-	}
-	found := w.checker.Findings()
-	findingtext.NewPrinter(io.Discard, term.Style{}, "k.ptx", text).Print(found)
-	for i := range found {
-		findingtext.RecordOf(&found[i])
-	}
-	w.counter.Launches()
-	w.cover.Near()
-	w.checker = nil
+	return o
 }

@@ -55,15 +55,35 @@ func Lookup(op *ptx.Opcode) []Match {
 	return ms
 }
 
+// InOrder returns the opcode with its modifiers in the order of the table. It returns op itself if
+// that has this order, or if it is not in the table.
+func InOrder(op *ptx.Opcode) *ptx.Opcode {
+	forms := byOp()[op.Name]
+	ms := match(forms, op.Mods, func(m Match) bool { return m.Form.inOrder(m.bind, 0, op.Mods) })
+	if len(ms) > 0 {
+		return op
+	}
+	ms = match(forms, op.Mods, func(m Match) bool { return m.Form.anyOrder(m.bind, op.Mods) })
+	if len(ms) == 0 {
+		return op
+	}
+	return ms[0].Opcode()
+}
+
 // match returns the forms for which bind finds a modifier for each slot and whose rules hold.
 func match(forms []*Form, mods []string, bind func(Match) bool) (ms []Match) {
+	var slots []int8 // of the last form that did not fit: most do not
 	for _, f := range forms {
 		if len(mods) > len(f.Slots) {
 			continue
 		}
-		m := Match{f, make([]int8, len(f.Slots))}
+		if cap(slots) < len(f.Slots) {
+			slots = make([]int8, len(f.Slots), max(len(f.Slots), 16))
+		}
+		m := Match{f, slots[:len(f.Slots)]}
 		if bind(m) && f.allows(m) {
 			ms = append(ms, m)
+			slots = nil
 		}
 	}
 	return ms

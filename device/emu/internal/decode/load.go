@@ -8,6 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
 	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
@@ -33,6 +34,7 @@ func Load(name, text string, mem *memory.Global, opts Options) (*machine.Program
 	if err := verify.Valid(name, m); err != nil {
 		return nil, err
 	}
+	orderModifiers(m)
 	p := &machine.Program{
 		File: name, Module: m, Target: opts.Target,
 		Funcs: map[string]*machine.Function{}, ByAddr: map[uint64]*machine.Function{}, AddrOf: map[string]uint64{},
@@ -66,6 +68,27 @@ func Load(name, text string, mem *memory.Global, opts Options) (*machine.Program
 	}
 	orderBlocks(p, calls)
 	return p, nil
+}
+
+// orderModifiers puts the modifiers of all opcodes into the order of the instruction table.
+// Assemblers accept any order, but the emulator and the checkers look for some modifiers by their
+// position.
+func orderModifiers(m *ptx.Module) {
+	known := map[*ptx.Opcode]*ptx.Opcode{} // instructions that are spelt alike share one opcode
+	for _, f := range m.Funcs() {
+		for _, s := range f.Body {
+			in, ok := s.(*ptx.Inst)
+			if !ok {
+				continue
+			}
+			ordered := known[in.Op]
+			if ordered == nil {
+				ordered = isa.InOrder(in.Op)
+				known[in.Op] = ordered
+			}
+			in.Op = ordered
+		}
+	}
 }
 
 // staticVariables returns the variables of the module, followed by the .global and .const variables

@@ -31,5 +31,8 @@ func Decode(d *decoder, x *inst, o *op) error {
 	default:
 		return errNoBuilder
 	}
+	if o.Kind == 0 && o.Run == nil {
+		return errNoBuilder
+	}
 	return nil
 }
