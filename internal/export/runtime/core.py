@@ -322,12 +322,13 @@ def _load(device, index):
 
 
 class Plan:
-    """A kernel for one problem on one device. run takes addresses and a stream."""
+    """The best kernel for one problem on one device. run takes addresses and a stream."""
 
-    def __init__(self, device, index, env):
+    def __init__(self, device, env, facts, scaled):
+        env = dict(env, SMs=_attribute(device, 16))
+        index = choose(env, facts, scaled)
         self.kernel = _BUNDLE["kernels"][index]
         functions = _load(device, index)
-        env = dict(env, SMs=_attribute(device, 16))
 
         def resident(s):
             n = ctypes.c_int()

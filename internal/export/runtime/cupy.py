@@ -42,7 +42,7 @@ def _plan(q, k, v, qs, ks, vs, causal, scale):
         raise ValueError("causal attention with %d queries and %d keys: the first queries would see no key" % (sq, skv))
     env = names(b, h, hkv, sq, skv, d, scale)
     facts = {"D": str(d), "format": _FORMAT, "output": "f16", "mask": "causal" if causal else "none", "lse": "false"}
-    return Plan(q.device.id, choose(env, facts, scale is not None), env)
+    return Plan(q.device.id, env, facts, scale is not None)
 
 
 def attention(q, k, v, qs, ks, vs, *, causal=False, scale=None):

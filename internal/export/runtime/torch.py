@@ -77,7 +77,7 @@ def _plan(q, k, v, qs, ks, vs, causal, scale, out_dtype):
         return None
     env = names(b, h, hkv, sq, skv, d, scale)
     facts = {"D": str(d), "format": _FORMAT, "output": _OUTPUTS[out_dtype], "mask": "causal" if causal else "none", "lse": "false"}
-    return Plan(q.device.index, choose(env, facts, scale is not None), env)
+    return Plan(q.device.index, env, facts, scale is not None)
 
 
 def _attention(q, k, v, qs, ks, vs, causal=False, scale=None, out_dtype=None):
