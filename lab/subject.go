@@ -62,7 +62,7 @@ func External(name, text string, call *kernel.Kernel) (*Subject, error) {
 // and the shape that it is optimised for; the kernel computes other shapes too. Without a
 // shape it is optimised for mission. The zero chip stands for any chip.
 func Preset(name string, p problem.Attention, c kernel.Chip) (*Subject, error) {
-	k, err := kernels.Build(name, sized(p), c)
+	k, err := kernels.Build(name, Sized(p), c)
 	if err != nil {
 		return nil, err
 	}
@@ -71,16 +71,16 @@ func Preset(name string, p problem.Attention, c kernel.Chip) (*Subject, error) {
 
 // Configured returns a kernel of a family by its configuration.
 func Configured(f attn.Family, name string, p problem.Attention, c kernel.Chip, config attn.Config) (*Subject, error) {
-	k, err := kernels.BuildConfig(f, name, sized(p), c, config)
+	k, err := kernels.BuildConfig(f, name, Sized(p), c, config)
 	if err != nil {
 		return nil, err
 	}
 	return NewSubject(k)
 }
 
-// sized returns a problem with the shape of mission if it has no shape. It keeps D if that is
+// Sized returns a problem with the shape of mission if it has no shape. It keeps D if that is
 // set.
-func sized(p problem.Attention) problem.Attention {
+func Sized(p problem.Attention) problem.Attention {
 	if p.B == 0 {
 		d := p.D
 		if d == 0 {

@@ -21,6 +21,8 @@ func gateCommand(env *cli.Env) *cobra.Command {
   attest gate                                  all kernels of attest
   attest gate mine.ptx                         a kernel of any compiler; mine.json says how
                                                it is called
+  attest gate ./mypkg.Kernel                   a kernel of a Go package, which returns a
+                                               kernel.Kernel (examples/flash)
 
 Four gates run in this order. A gate that is red stops the kernel.
 
@@ -58,7 +60,7 @@ the format and the device allow. Each kernel is compared with the one that it bu
 designs for Hopper are compared with the last stage. On a machine with a GPU, cases run
 there; without one they run on the emulator, and performance is skipped.
 
-Each kernel of a PTX file is judged in a process of its own. One that hangs, crashes or
+Each kernel of a PTX file or a Go package is judged in a process of its own. One that hangs, crashes or
 needs more than --memory or --timeout gets REJECT with the reason, and gate goes on with the
 next kernel.
 

@@ -16,6 +16,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/launchfile"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/execrun"
+	"github.com/GOATnote-Inc/attest/internal/gokernel"
 	"github.com/GOATnote-Inc/attest/internal/limited"
 	"github.com/GOATnote-Inc/attest/internal/remote"
 	"github.com/GOATnote-Inc/attest/internal/term"
@@ -160,6 +161,9 @@ func (x *elsewhere) addKernel(j *remote.Job, arg string, described bool) error {
 		}
 		j.Stdin = data
 		return nil
+	}
+	if _, name, ok := gokernel.Split(arg); ok {
+		return fmt.Errorf("%s is compiled here: attest ptx emit %s -o %s.ptx --abi %s.json writes files that --on can send", arg, arg, name, name)
 	}
 	if info, err := os.Stat(arg); err != nil || !info.Mode().IsRegular() {
 		if strings.HasSuffix(arg, ".ptx") {

@@ -51,6 +51,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ATTEST_SEED", "1") // the same inputs every time
 			root, err := filepath.Abs("../..")
 			e.Setenv("REPOSITORY", root)
+			if cache, bad := os.UserCacheDir(); bad == nil { // for scripts that compile Go
+				e.Setenv("GOCACHE", filepath.Join(cache, "go-build"))
+			}
 			return err
 		},
 	})

@@ -14,7 +14,7 @@ type job struct {
 	*lab.Subject
 	chosen Selection // that built the kernel; it also builds the baseline
 	shapes shapes.List
-	file   string // the PTX file, "" for a kernel of attest
+	file   string // the PTX file or the name in a Go package, "" for a kernel of attest
 }
 
 // usual is a shape that a kernel must compute to be judged when the user names neither kernels
@@ -65,9 +65,13 @@ func (g *Gate) jobs(name string) (list []job, err error) {
 		}
 		return []job{{s, chosen, g.Shapes, name}}, err
 	}
+	foreign := ""
+	if g.isForeign(name) {
+		foreign = name
+	}
 	if len(g.Shapes) == 0 {
 		s, err := g.Kernel(name)
-		return []job{{Subject: s, chosen: g.Selection}}, err
+		return []job{{Subject: s, chosen: g.Selection, file: foreign}}, err
 	}
 	for _, n := range g.Shapes {
 		chosen := g.For(n)
@@ -77,7 +81,7 @@ func (g *Gate) jobs(name string) (list []job, err error) {
 		}
 		i := slices.IndexFunc(list, func(j job) bool { return sameText(j.Subject, s) })
 		if i < 0 {
-			i, list = len(list), append(list, job{Subject: s, chosen: chosen})
+			i, list = len(list), append(list, job{Subject: s, chosen: chosen, file: foreign})
 		}
 		list[i].shapes = append(list[i].shapes, n)
 	}

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/english"
+	"github.com/GOATnote-Inc/attest/internal/gokernel"
 	"github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/kernel"
@@ -20,8 +22,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Selection chooses kernels: kernels of attest by name, or PTX of any compiler with an ABI
-// file. Its exported fields are the values of the flags with these names.
+// Selection chooses kernels: kernels of attest by name, PTX of any compiler with an ABI file, or
+// kernels of Go packages, such as ./mypkg.Kernel. Its exported fields are the values of the flags with these names.
 type Selection struct {
 	Format, Output string
 	Causal, LSE    bool
@@ -75,7 +77,7 @@ func (s Selection) For(n problem.Named) Selection {
 // and the file of --ptx.
 func (s *Selection) Named(names []string) (list []string, err error) {
 	for _, n := range names {
-		if !s.isFile(n) {
+		if !s.isForeign(n) {
 			n = kernels.Toggled(n, s.Set)
 		}
 		list = append(list, n)
@@ -85,7 +87,7 @@ func (s *Selection) Named(names []string) (list []string, err error) {
 	}
 	files := slices.ContainsFunc(list, s.isFile)
 	switch {
-	case s.Set != "" && !slices.ContainsFunc(list, func(n string) bool { return !s.isFile(n) }):
+	case s.Set != "" && !slices.ContainsFunc(list, func(n string) bool { return !s.isForeign(n) }):
 		return nil, errors.New("--set changes kernels of attest: name at least one")
 	case s.ABI != "" && !files:
 		return nil, errors.New("--abi describes the kernel of a PTX file, which is missing")
@@ -98,6 +100,12 @@ func (s *Selection) Named(names []string) (list []string, err error) {
 // isFile reports whether a name is that of a PTX file.
 func (s *Selection) isFile(name string) bool {
 	return name != "" && name == s.PTX || strings.HasSuffix(name, ".ptx")
+}
+
+// isForeign reports whether a name is that of a kernel that does not belong to attest.
+func (s *Selection) isForeign(name string) bool {
+	_, _, inGo := gokernel.Split(name)
+	return inGo || s.isFile(name)
 }
 
 // Subjects returns the kernels that arguments and --ptx name, in that order.
@@ -133,10 +141,18 @@ func (s *Selection) OneFor(n problem.Named, names []string) (*lab.Subject, error
 	return list[0], nil
 }
 
-// Kernel returns a kernel of attest by its name, or the kernel of a PTX file.
+// Kernel returns a kernel of attest by its name, the kernel of a PTX file, or the kernel of a Go
+// package.
 func (s *Selection) Kernel(name string) (*lab.Subject, error) {
 	if s.isFile(name) {
 		return s.external(name)
+	}
+	if _, _, ok := gokernel.Split(name); ok {
+		k, err := gokernel.Build(context.Background(), name, lab.Sized(s.Problem()), s.chip)
+		if err != nil {
+			return nil, err
+		}
+		return lab.NewSubject(k)
 	}
 	if base, _, _ := strings.Cut(name, "+"); !slices.Contains(kernels.Names(), base) {
 		hint := "attest list kernels shows the names"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/internal/gokernel"
 	"github.com/GOATnote-Inc/attest/internal/limited"
 )
 
@@ -26,7 +27,7 @@ type Watcher struct {
 }
 
 // Files returns the files that a command line reads: files among its arguments, the JSON file
-// beside a PTX file, and the files that a launch file names.
+// beside a PTX file, the sources of a Go package, and the files that a launch file names.
 func Files(args []string) (files []string) {
 	add := func(path string) {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !slices.Contains(files, path) {
@@ -38,6 +39,9 @@ func Files(args []string) (files []string) {
 			arg = value
 		}
 		add(arg)
+		for _, path := range sources(arg) {
+			add(path)
+		}
 		if name, ok := strings.CutSuffix(arg, ".ptx"); ok {
 			add(name + ".json")
 		}
@@ -54,6 +58,19 @@ func Files(args []string) (files []string) {
 		}
 	}
 	return files
+}
+
+// sources returns the Go files of the package of an argument such as ./mypkg.Kernel.
+func sources(arg string) []string {
+	pkg, _, ok := gokernel.Split(arg)
+	if !ok {
+		return nil
+	}
+	list, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(list, func(path string) bool { return strings.HasSuffix(path, "_test.go") })
 }
 
 // stamp identifies the state of files without reading them.
