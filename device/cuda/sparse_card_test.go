@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/internal/isatest"
 	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
@@ -399,10 +400,27 @@ func TestCardTable(t *testing.T) {
 				m, err := d.Load("k.ptx", k.String())
 				if err != nil {
 					t.Errorf("%s: %.600s\n%s", f.Syntax, err, named(k.String(), err.Error()))
+					refusedAlone(t, d.Load, part, version)
 					break
 				}
 				check(t, m.Close())
 			}
 		}
+	}
+}
+
+// refusedAlone names the variants that the assembler refuses in a module of their own: some errors
+// name no line.
+func refusedAlone(t *testing.T, load func(name, text string) (device.Module, error), ms []isa.Match, version ptx.Version) {
+	for _, m := range ms {
+		k := isatest.Kernel("k", []isa.Match{m})
+		k.Version, k.Target = version, ptx.SM90a
+		mod, err := load("k.ptx", k.String())
+		if err != nil {
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			t.Logf("%s alone: %s", m.Opcode().Text, first)
+			continue
+		}
+		check(t, mod.Close())
 	}
 }

@@ -31,8 +31,8 @@ var multimemLoads = inst("d = the reduction of *a over all copies",
 	form("multimem.ld_reduce.weak{.ss}.op{.acc}{.vec}.type =d:type[vec], [a]", multimemSums, accHalf),
 	form("multimem.ld_reduce{.sem}{.scope}{.ss}.op{.acc}{.vec}.type =d:type[vec], [a]", multimemSums, accHalf, set("sem", "relaxed acquire"), ordered))
 
-// ordered allows a scope only beside an order.
-var ordered = when("sem=-", "scope=-")
+// ordered allows a scope only beside an order, and an order only beside a scope.
+var ordered = options(when("sem=-", "scope=-"), when("scope=-", "sem=-"))
 
 // accHalf allows a sum in f32 only for 16-bit types.
 var accHalf = options(when("acc=acc::f32", "type=f16 f16x2 bf16 bf16x2"), when("acc=acc::f32, op=min max", "acc=-"))

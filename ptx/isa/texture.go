@@ -3,6 +3,7 @@ package isa
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // texture lists the reads of textures and the questions about textures and samplers.
@@ -41,25 +42,31 @@ func coordsOf(geom string) int {
 
 func textureReads() (all []*Form) {
 	for _, g := range geometries {
-		offsets := ""
-		if g.offsets > 0 {
-			offsets = "{, e:s32[" + strconv.Itoa(g.offsets) + "]}"
+		for ctype := range strings.FieldsSeq(g.ctype) {
+			for _, result := range []string{".v4.dtype.ctype =d:dtype[4]", ".v2.f16x2.ctype =d:f16x2[2]"} {
+				all = append(all, readsOf(g, ctype, result)...)
+			}
 		}
+	}
+	return all
+}
+
+// readsOf returns the reads of textures of one geometry with one type of coordinates. The level of
+// detail has the type of the coordinates. Only coordinates in f32 allow a comparison of depths.
+func readsOf(g geometry, ctype, result string) (all []*Form) {
+	operands, rest := result+"{|p:pred}, [a:texture]", ""
+	if g.offsets > 0 {
+		rest = "{, e:s32[" + strconv.Itoa(g.offsets) + "]}"
+	}
+	if ctype == "f32" && g.name != "3d" { // which has no depth to compare with
+		rest += "{, f:f32}"
+	}
+	geom := options(set("geom", g.name), set("ctype", ctype), set("dtype", "u32 s32 f32 f16"), textureNeeds(g), need("f16", 53, 42))
+	all = append(all, form("tex.geom"+operands+rest, geom), form("tex.base.geom"+operands+rest, geom))
+	if g.gradients > 0 { // several samples per texel exclude mipmaps
 		gradient := "f32[" + strconv.Itoa(g.gradients) + "]"
-		geom := options(set("geom", g.name), set("ctype", g.ctype), set("dtype", "u32 s32 f32 f16"), textureNeeds(g), need("f16", 53, 42))
-		for _, result := range []string{".v4.dtype.ctype =d:dtype[4]", ".v2.f16x2.ctype =d:f16x2[2]"} {
-			operands, rest := result+"{|p:pred}, [a:texture]", offsets
-			if g.name != "3d" { // which has no depth to compare with
-				rest += "{, f:f32}"
-			}
-			all = append(all, form("tex.geom"+operands+rest, geom), form("tex.base.geom"+operands+rest, geom))
-			if g.ctype != "s32" { // several samples per texel exclude mipmaps
-				all = append(all, form("tex.level.geom"+operands+", lod:f32"+rest, geom))
-			}
-			if g.gradients > 0 {
-				all = append(all, form("tex.grad.geom"+operands+", dPdx:"+gradient+", dPdy:"+gradient+rest, geom))
-			}
-		}
+		all = append(all, form("tex.level.geom"+operands+", lod:"+ctype+rest, geom),
+			form("tex.grad.geom"+operands+", dPdx:"+gradient+", dPdy:"+gradient+rest, geom))
 	}
 	return all
 }
@@ -74,7 +81,9 @@ func textureNeeds(g geometry) option {
 
 var textureGathers = inst("d = one component of the four texels around the coordinates",
 	form("tld4.comp.geom.v4.dtype.f32 =d:dtype[4]{|p:pred}, [a:texture]{, e:s32[2]}{, f:f32}",
-		set("comp", "r g b a"), set("geom", "2d a2d cube acube"), set("dtype", "u32 s32 f32"), sm(20), isa(22)))
+		set("comp", "r g b a"), set("geom", "2d a2d"), set("dtype", "u32 s32 f32"), sm(20), isa(22)),
+	form("tld4.comp.geom.v4.dtype.f32 =d:dtype[4]{|p:pred}, [a:texture]{, f:f32}",
+		set("comp", "r g b a"), set("geom", "cube acube"), set("dtype", "u32 s32 f32"), sm(20), isa(22)))
 
 var textureQueries = slices.Concat(
 	inst("d = an attribute of the texture",

@@ -145,13 +145,17 @@ func (l *launch) run() error {
 		wg.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= count || l.failed.Load() {
+				if i >= count {
 					return
 				}
-				if l.Only != nil && !l.Only(i, count) {
+				err := l.stop() // a cluster may be too short to notice it
+				if err == nil && l.Only != nil && !l.Only(i, count) {
 					continue
 				}
-				if err := l.runCluster(i); err != nil {
+				if err == nil {
+					err = l.runCluster(i)
+				}
+				if err != nil {
 					errs[w] = err
 					l.failed.Store(true)
 					return
