@@ -50,12 +50,14 @@ func (k *checker) branchTargets(stmt int, g *CFG, seen map[*ptx.Symbol]bool) {
 	for i := range in.Args {
 		o := &in.Args[i]
 		switch {
+		case in.Op.Name == "brx" && i == 1 && (o.Sym == nil || g.targets[o.Sym] == nil):
+			k.errorf(stmt, o.Pos, "bad-operand", "brx: %s is not a .branchtargets list of this function", o)
 		case o.Kind != ptx.SymOperand:
 			k.declared(stmt, o, seen)
 		case in.Op.Name == "bra":
 			k.label(stmt, o, g, seen)
-		case g.targets[o.Sym] == nil:
-			k.errorf(stmt, o.Pos, "bad-operand", "brx: %s is not a .branchtargets list of this function", o.Sym.Name)
+		case i != 1:
+			k.declared(stmt, o, seen) // the index
 		default:
 			list := g.targets[o.Sym].List
 			for j := range list {

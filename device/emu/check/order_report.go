@@ -219,7 +219,7 @@ func (c *orderWatch) reportRace(e *event, lanes uint32, wrote, silent bool) {
 		d.Why = "by the rules, a plain read beside atomics is a race; many kernels use it as the first guess of a compare-and-swap loop, which notices a wrong guess"
 		d.Fix = "read the guess with ld.relaxed (a volatile access)"
 	}
-	if wrote && cur.write && cur.e.work != nil && e.lanesOf(cur.e) {
+	if wrote && cur.write && c.building != nil && e.lanesOf(cur.e) {
 		c.building.twin(d, e)
 		return
 	}
