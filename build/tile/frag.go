@@ -73,6 +73,19 @@ func (f *Frag) Map2(g *Frag, op func(x, y build.F32, slot int, at Pos) build.F32
 	})
 }
 
+// Columns returns the columns from to from+n-1 of an accumulator as a fragment that shares
+// their registers. Both numbers are multiples of 8.
+func (f *Frag) Columns(from, n int) *Frag {
+	if from%8 != 0 || n%8 != 0 || from < 0 || n < 8 || from+n > f.Cols {
+		f.k.Errorf("columns %d to %d of an accumulator of %d columns: both numbers must be multiples of 8", from, from+n-1, f.Cols)
+		return f
+	}
+	perEight := 8 * len(f.elems) / f.Cols
+	view := &Frag{Layout: f.Layout, k: f.k, elems: f.elems[from/8*perEight : (from+n)/8*perEight]}
+	view.Cols, view.Layout.elems = n, f.Layout.elems[:n/8*perEight]
+	return view
+}
+
 // Slots returns the number of rows in which a lane has elements, its row slots. Slot s is SlotRow(s)
 // rows below the lane's first row.
 func (f *Frag) Slots() int {

@@ -46,6 +46,7 @@ type KMajor struct {
 	k       *build.Kernel
 	mem     build.Shared[build.B8]
 	width   int // bytes of a row in a block: 32, 64 or 128
+	stride  int // bytes from one block of columns to the next
 	desc    build.U64
 }
 
@@ -58,6 +59,7 @@ func NewKMajor(k *build.Kernel, mem build.Shared[build.B8], rows, kBytes int) KM
 		return m
 	}
 	start := mem.Addr().Shr(4).CvtU64()
+	m.stride = rows * m.width
 	eightRows := uint64(8 * m.width)
 	m.desc = start.Or(mode<<62 | eightRows>>4<<32 | 1<<16)
 	return m
@@ -81,10 +83,25 @@ func (m KMajor) Plus(bytes build.U32) KMajor {
 	return m
 }
 
+// RowRange returns the rows from to from+rows-1 of the matrix. from*width must be a multiple of
+// 1024 bytes, so that the swizzle begins anew with the first of them.
+func (m KMajor) RowRange(from, rows int) KMajor {
+	if from*m.width%1024 != 0 || rows%8 != 0 || from+rows > m.Rows {
+		m.k.Errorf("rows %d to %d of a factor of wgmma with %d rows of %d bytes: the range must begin at a multiple of 1024 bytes and have a multiple of 8 rows", from, from+rows-1, m.Rows, m.width)
+		return m
+	}
+	m.mem = m.mem.Plus(from * m.width)
+	if from > 0 {
+		m.desc = m.desc.Add(from * m.width >> 4)
+	}
+	m.Rows = rows
+	return m
+}
+
 // Block returns block number i of columns, as a tile of two-byte words for ldmatrix and
 // stmatrix.
 func (m KMajor) Block(i int) Tile[build.F16] {
-	return Swizzled(m.k, build.SharedAs[build.F16](m.mem, i*m.Rows*m.width), m.Rows, m.width/2)
+	return Swizzled(m.k, build.SharedAs[build.F16](m.mem, i*m.stride), m.Rows, m.width/2)
 }
 
 // Width returns the bytes of a row in a block.
@@ -93,7 +110,7 @@ func (m KMajor) Width() int { return m.width }
 // step returns the descriptor of columns 32·i to 32·i+31.
 func (m KMajor) step(i int) build.U64 {
 	perBlock := m.width / 32
-	off := i/perBlock*m.Rows*m.width + i%perBlock*32
+	off := i/perBlock*m.stride + i%perBlock*32
 	return m.desc.Add(off >> 4)
 }
 

@@ -24,8 +24,11 @@ import (
 func TestCardBits(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM90a)
 	turn := 0
-	for _, d := range []int{64, 128} {
+	for _, d := range testedDims() {
 		for _, c := range variants(d) {
+			if !regexp.MustCompile(*configs).MatchString(c.String()) {
+				continue
+			}
 			for _, n := range [][2]int{{1, 1}, {65, 200}, {100, 777}} {
 				turn++
 				p := c.able(mixed(d, n[0], n[1], turn))
@@ -55,7 +58,7 @@ func TestCardBits(t *testing.T) {
 func TestCardLong(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM90a)
 	for _, dist := range []string{"normal", "outliers"} {
-		for _, d := range []int{64, 128} {
+		for _, d := range testedDims() {
 			for _, s := range []int{2048, 20000} {
 				p := square(1, 2, s, d, problem.E4M3)
 				in := generate(t, dist, p, 5)
@@ -107,7 +110,7 @@ func random(p problem.Attention) inputs {
 
 var (
 	shapes  = flag.String("shapes", "", "a regular expression of the names of shapes that TestCardTimes times; all without it")
-	configs = flag.String("configs", "", "a regular expression of the configurations that TestCardProfile launches")
+	configs = flag.String("configs", "", "a regular expression of the configurations that tests on the GPU run; all without it")
 )
 
 // TestCardTimes times configurations, interleaved, in a replayed graph with warm caches. It
@@ -136,7 +139,7 @@ func TestCardTimes(t *testing.T) {
 		var timed []timing.Candidate
 		seen := map[Config]bool{}
 		for _, c := range x.configs {
-			if c.Check(x.p) != nil || seen[c] {
+			if c.Check(x.p) != nil || seen[c] || !regexp.MustCompile(*configs).MatchString(c.String()) {
 				continue
 			}
 			seen[c] = true
@@ -212,7 +215,7 @@ type candidate struct {
 // configuration that Choose returns, and then the ones that Choose compared it with.
 func candidates() (all []candidate) {
 	const sms = 132
-	for _, d := range []int{64, 128} {
+	for _, d := range []int{64, 128, 256} {
 		configs := configurations(d)
 		add := func(name string, p problem.Attention) {
 			all = append(all, candidate{fmt.Sprintf("%s, D = %d", name, d), p, append([]Config{Choose(p, sms)}, configs...)})
@@ -243,6 +246,9 @@ func configurations(d int) []Config {
 	with := func(c Config, change func(*Config)) Config {
 		change(&c)
 		return c
+	}
+	if d > 128 {
+		return wideVariants(d)
 	}
 	small := func(c *Config) { c.TileN = 64 }
 	all := []Config{SplitKeys(1), with(SplitKeys(1), small), SplitKeys(2), with(SplitKeys(2), small), Latency(d), Pair(), Throughput(d, 3)}

@@ -23,6 +23,13 @@ func Throughput(headDim, warpgroups int) Config {
 	return c
 }
 
+// WideHeads returns the design for D = 192 and D = 256 in problems that fill the GPU:
+// persistent blocks of two warpgroups. With D = 256 there are registers for the products of
+// 64 columns, two at a time.
+func WideHeads() Config {
+	return Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{TileMaxima: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, Persistent: true, PingPong: 128, ProductColumns: 64, BlocksPerSM: 1}}
+}
+
 // Pair returns the design for problems of medium size: blocks of 128 rows, two warpgroups in
 // ping-pong.
 func Pair() Config {
@@ -38,7 +45,7 @@ func TwoPairs() Config {
 // Latency returns a design for problems of few tiles: 64 rows per block.
 func Latency(headDim int) Config {
 	c := Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true}, Schedule: Schedule{Warpgroups: 1, TileN: 128, Stages: 2, BlocksPerSM: 2}}
-	if headDim == 128 {
+	if headDim > 64 {
 		c.BlocksPerSM = 1 // there is not enough shared memory for two
 	}
 	return c
@@ -60,9 +67,9 @@ func SplitKeys(split int) Config {
 // block divide the rows of the problem, because a wave takes as long for a few SMs as for
 // all of them.
 func Choose(p problem.Attention, sms int) Config {
-	best, least := Throughput(p.D, 3).without(p), math.Inf(1) // this design computes every problem
+	best, least := widest(p.D).adapted(p), math.Inf(1) // this design computes every problem
 	for _, o := range choices(p.D) {
-		c := o.without(p)
+		c := o.adapted(p)
 		if t := o.costs.dot(c.load(p, sms)); t < least && !c.short(p) && c.Check(p) == nil {
 			best, least = c, t
 		}
@@ -124,16 +131,25 @@ func choices(headDim int) []choice {
 			{Throughput(64, 4), terms{2.084, 1.354, 1.458, 0, 0.344}},
 		}
 	}
-	split := Latency(128)
+	split := Latency(headDim)
 	split.Split = 2
+	if headDim > 128 {
+		return []choice{
+			{SplitKeys(2), terms{0.62, 2.6, 0.75, 0, 0.06}},
+			{SplitKeys(1), terms{0.5, 2.8, 0.75, 0, 0.04}},
+			{Latency(headDim), terms{0.4, 2.4, 1.5, 0, 0.03}},
+			{Pair(), terms{0.04, 3.6, 1.8, 0, 0.04}},
+			{WideHeads(), terms{2.2, 2.4, 1.75, 0, 0.06}},
+		}
+	}
 	return []choice{
 		{finer, terms{0.62, 2.185, 0.47, 0, 0.059}},
 		{SplitKeys(2), terms{0.64, 2.39, 0.692, 0, 0.072}},
 		{SplitKeys(1), terms{0.507, 2.395, 0.683, 0, 0.034}},
 		{split, terms{0.565, 2.114, 0.991, 0, 0.038}},
-		{Latency(128), terms{0.396, 1.699, 1.001, 0, 0.018}},
+		{Latency(headDim), terms{0.396, 1.699, 1.001, 0, 0.018}},
 		{Pair(), terms{0.043, 2.803, 1.166, 0, 0.04}},
-		{Throughput(128, 3), terms{2.202, 1.747, 1.567, 0, 0.059}},
+		{Throughput(headDim, 3), terms{2.202, 1.747, 1.567, 0, 0.059}},
 	}
 }
 

@@ -54,6 +54,10 @@ type Schedule struct {
 	// computed this many keys of its tile, a multiple of 32. 0 turns ping-pong off, which
 	// suits few tiles.
 	PingPong int `json:"ping_pong"`
+	// ProductColumns is the number of columns of T that one product computes. Columns that
+	// are done are added to O while the next ones are multiplied. 0 computes all columns at
+	// once, for which D = 256 has no registers.
+	ProductColumns int `json:"product_columns"`
 	// BlocksPerSM is the number of blocks that share the registers of an SM.
 	BlocksPerSM int `json:"blocks_per_sm"`
 }
@@ -84,6 +88,9 @@ func (c Config) String() string {
 	}
 	if c.SumsInV {
 		s += " sums-in-v"
+	}
+	if c.ProductColumns > 0 {
+		s += fmt.Sprintf(" product-columns-%d", c.ProductColumns)
 	}
 	if c.BlocksPerSM > 1 {
 		s += fmt.Sprintf(" blocks-%d", c.BlocksPerSM)
@@ -117,6 +124,8 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("keys split over a cluster with %d rows per block, persistent %t: a block that splits keys must have 64 rows and must not be persistent", c.rows(), c.Persistent)
 	case c.SplitInBlock && (c.Warpgroups%2 != 0 || c.Persistent):
 		return fmt.Errorf("keys split within the block with %v: use two or four warpgroups that are not persistent", c)
+	case c.sharers() > 1 && p.D%(16*c.sharers()) != 0:
+		return fmt.Errorf("head dimension %d with keys split over %d warpgroups: each warpgroup must get a multiple of 16 columns of the output", p.D, c.sharers())
 	case c.Stages%c.perBlock() != 0:
 		return fmt.Errorf("keys split over %d warpgroups with %d stages: the stages must be a multiple of the warpgroups, which have equally many slots", c.perBlock(), c.Stages)
 	case c.PingPong < 0 || c.PingPong > c.TileN || c.PingPong%stepKeys != 0:
@@ -127,6 +136,10 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("one exponential in %d by a polynomial: use 0, or 2 and more", c.Polynomial)
 	case c.SumsInV && p.LSE:
 		return fmt.Errorf("row sums in columns of V with the LSE: such sums are of P after rounding to e4m3, which makes the LSE wrong by up to 0.01; turn sums_in_v off")
+	case c.ProductColumns < 0 || c.ProductColumns%32 != 0 || c.ProductColumns >= p.D:
+		return fmt.Errorf("products of %d columns: use 0, or a multiple of 32 below the head dimension %d", c.ProductColumns, p.D)
+	case c.ProductColumns == 0 && c.columns(p.D) > maxProductColumns:
+		return fmt.Errorf("products of %d columns: a product has at most %d; set product_columns", c.columns(p.D), maxProductColumns)
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
 	}
@@ -171,8 +184,8 @@ func (c Config) registers() registers {
 	return registers{start, producer, min(start+spare, most)}
 }
 
-// enoughRegisters is the registers per thread when 384 threads share an SM. No design needs
-// more.
+// enoughRegisters is the registers per thread when 384 threads share an SM. Head
+// dimensions up to 128 need no more.
 const enoughRegisters = 168
 
 // short reports whether ptxas spills registers in the loop: four persistent warpgroups have
@@ -184,8 +197,7 @@ func (c Config) short(p problem.Attention) bool {
 // registersNeeded estimates how many registers are live at once in a consumer's loop.
 func (c Config) registersNeeded(p problem.Attention) int {
 	others := 12 // references, l, c, w, positions in the rings
-	S, P, T := c.TileN/2, c.TileN/8, c.columns(p.D)/2
-	O := T
+	S, P, T, O := c.TileN/2, c.TileN/8, c.registersOfT(p.D), c.columns(p.D)/2
 	if c.SumsInV { // no l; a lane keeps one of its four columns of sums
 		O, others = O-2, others-2
 	}
@@ -222,11 +234,12 @@ func (c Config) pingPongWarps() int {
 	return 4 * c.Warpgroups
 }
 
-// slots returns how many tiles a ring holds.
-func (c Config) slots(ring int) int {
+// slots returns how many tiles a ring holds. With D = 256 there is no shared memory for the
+// queries of a second item.
+func (c Config) slots(ring, d int) int {
 	switch ring {
 	case ringQ:
-		if c.Persistent {
+		if c.Persistent && d <= maxTwoQueryTiles {
 			return 2
 		}
 		return 1
@@ -235,6 +248,10 @@ func (c Config) slots(ring int) int {
 	}
 	return c.Stages
 }
+
+// maxTwoQueryTiles is the largest head dimension with which a persistent block holds the
+// queries of two items.
+const maxTwoQueryTiles = 192
 
 // columns returns the columns of T and O: the head dimension, and eight more for row sums.
 func (c Config) columns(d int) int {
@@ -252,10 +269,10 @@ func (c Config) plan(d int) plan {
 		p.total += (bytes + 1023) / 1024 * 1024 // a swizzle repeats within 1024 bytes
 		return at
 	}
-	p.q = take(c.slots(ringQ) * p.qTile)
-	p.k = take(c.slots(ringK) * p.tile)
-	p.raw = take(c.slots(ringRaw) * p.tile)
-	p.v = take(c.slots(ringV) * p.vTile)
+	p.q = take(c.slots(ringQ, d) * p.qTile)
+	p.k = take(c.slots(ringK, d) * p.tile)
+	p.raw = take(c.slots(ringRaw, d) * p.tile)
+	p.v = take(c.slots(ringV, d) * p.vTile)
 	if c.sharers() > 1 {
 		p.inbox = c.sharers() * c.share(d).bytes
 		p.inboxes = take(c.Warpgroups * p.inbox)
@@ -263,7 +280,7 @@ func (c Config) plan(d int) plan {
 	bars := 0
 	for r := range p.barriers {
 		p.barriers[r] = bars
-		bars += tile.RingBytes(c.slots(r))
+		bars += tile.RingBytes(c.slots(r, d))
 	}
 	p.pingPong = bars
 	p.exchanged = p.pingPong + tile.PingPongBytes(c.pingPongWarps())

@@ -4,7 +4,6 @@ import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
-	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // consume is the role of a computing warpgroup: 64 query rows against every KV tile of one
@@ -14,7 +13,7 @@ func (g *gen) consume() {
 	g.setRegisters(g.c.registers().consumer)
 	a := g.newConsumer()
 	k, c, wg, at := g.k, g.c, g.wg, g.c.schedule()
-	S, T, O := a.S, a.T, a.O
+	S, O := a.S, a.O
 	inputs := float8(g.p)
 
 	g.work.Each(func(it part.Item) {
@@ -32,6 +31,9 @@ func (g *gen) consume() {
 			wg.Commit()
 			wg.Wait(0)
 			a.K.Signal(wg.Warp) // the loader may overwrite K
+			if g.queriesAwaited() {
+				k.If(j.SetpEq(it.First), func() { a.queries(it).Signal(wg.Warp) }) // and Q after the last tile
+			}
 
 			g.mask.Apply(S, wg.Thread, j.MulLo(c.TileN), it.Row0.Add(g.groupRow()))
 			t := a.softmax.Tile(S) // m = rowmax S
@@ -67,20 +69,17 @@ func (g *gen) consume() {
 			if !at.early {
 				a.V.Wait() // V has arrived
 			}
-			wg.Fence()
-			wg.MMAFromRegisters(T, "T = P·V", ptx.E4M3, P, inputs, a.V.At(slot), false)
-			wg.Commit()
-			wg.Wait(0)
-			a.V.Signal(wg.Warp)    // the transposing warps may overwrite V
-			a.K.Skip(c.perBlock()) // past the tiles of the warpgroup that shares these rows; V moves with K
-			if c.TileMaxima {
-				O.AddScaled(k, T, w) // O = O + w·T
-			} else {
-				O.ScaleAdd(k, w, T) // O = w·O + T
-			}
+			a.addProduct(P, slot, w, func() { // O = O + w·P·V, or w·O + P·V after Raise
+				a.V.Signal(wg.Warp)    // the transposing warps may overwrite V
+				a.K.Skip(c.perBlock()) // past the tiles of the warpgroup that shares these rows; V moves with K
+			})
 		})
-		a.queries(it).Signal(wg.Warp) // the loader may overwrite Q
-		a.end(it)                     // O = vs·O/l
+		if g.queriesAwaited() {
+			k.If(it.Tiles.SetpEq(0), func() { a.queries(it).Signal(wg.Warp) })
+		} else {
+			a.queries(it).Signal(wg.Warp) // the loader may overwrite Q
+		}
+		a.end(it) // O = vs·O/l
 	})
 }
 
@@ -91,7 +90,8 @@ type consumer struct {
 	pingPong *tile.Member // nil without ping-pong
 	Q        tile.KMajor  // the warpgroup's 64 rows in the first slot
 	K, V     tile.Tiles[tile.KMajor]
-	S, T     *tile.Frag
+	S        *tile.Frag
+	T        []*tile.Frag // the products with V that are in flight
 	O        part.Accumulator
 	c, vs    *build.Var[build.F32] // the factors of scores and of the output
 	softmax  *part.Softmax
@@ -110,7 +110,7 @@ func (g *gen) newConsumer() *consumer {
 		Q: tile.NewKMajor(k, g.ringQ.First(), warpgroupRows, g.d).Plus(mine),
 		K: tile.TilesOf(keys, tile.NewKMajor(k, g.ringK.First(), g.c.TileN, g.d)),
 		V: tile.TilesOf(g.ringV.ConsumerWith(keys), g.valueTile()),
-		S: g.wg.Accumulator(g.c.TileN), T: g.wg.Accumulator(cols),
+		S: g.wg.Accumulator(g.c.TileN), T: g.productAccumulators(),
 		// Of the extra columns that hold row sums, each lane keeps its first.
 		O:        part.Accumulator{Frag: g.wg.Accumulator(cols), Kept: g.d + 1},
 		pingPong: g.pingPongMember(),
@@ -166,6 +166,10 @@ func (a *consumer) outputScale(it part.Item) build.F32 {
 	}
 	return a.vs.Get()
 }
+
+// queriesAwaited reports whether the queries of the next item wait for the only slot of Q. A
+// consumer then frees the slot after its last product with Q, and not at the end of the item.
+func (g *gen) queriesAwaited() bool { return g.c.Persistent && g.c.slots(ringQ, g.d) == 1 }
 
 // queries returns the ring of Q at an item's slot. The caller computes it again each time,
 // because there is no register to hold it while tiles are computed.

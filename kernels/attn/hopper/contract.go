@@ -109,10 +109,11 @@ func (c Config) grid(p problem.Attention) []expr.Expr {
 	return attn.Exprs(fmt.Sprintf("%s*%d", tiles, c.Split), "B*H")
 }
 
-// tensorMap describes q, k or v to the copy engine: bytes, in boxes of rows rows.
+// tensorMap describes q, k or v to the copy engine: bytes, in boxes of rows rows and as many columns as
+// a block of tile.KMajor has.
 func tensorMap(operand, heads, seq string, d, rows int) kernel.TensorMap {
 	return kernel.TensorMap{
 		Operand: operand, Type: "u8", Dims: attn.Exprs("D", seq, "B*"+heads),
-		Box: []expr.Expr{expr.Must("D"), expr.Const(int64(rows)), expr.Const(1)}, Swizzle: fmt.Sprintf("%dB", tile.KMajorWidth(d)),
+		Box: []expr.Expr{expr.Const(int64(tile.KMajorWidth(d))), expr.Const(int64(rows)), expr.Const(1)}, Swizzle: fmt.Sprintf("%dB", tile.KMajorWidth(d)),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"flag"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
@@ -11,7 +12,10 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-var full = flag.Bool("full", false, "the whole matrix of problems and configurations, which takes minutes")
+var (
+	full    = flag.Bool("full", false, "the whole matrix of problems and configurations, which takes minutes")
+	headDim = flag.Int("dim", 0, "the only head dimension of tests over many configurations; 0 tests several")
+)
 
 // variants returns the configurations under test: those that Choose may return, and one for
 // each other way to compute.
@@ -23,6 +27,9 @@ func variants(d int) []Config {
 	}
 	summed := func(c *Config) { c.SumsInV = !c.SumsInV } // the other way
 	maxima := func(c *Config) { c.TileMaxima = !c.TileMaxima }
+	if d > 128 {
+		return wideVariants(d)
+	}
 	all := []Config{
 		Throughput(d, 3), with(Throughput(d, 3), summed), two, Pair(), with(Pair(), summed), Latency(d), with(Latency(d), summed), with(Latency(d), func(c *Config) { c.Split = 2 }),
 		with(Latency(d), func(c *Config) { c.TileN, c.Split, c.SumsInV = 64, 2, false }),
@@ -34,6 +41,42 @@ func variants(d int) []Config {
 	if d == 64 { // Heads of 128 have no registers for these.
 		all = append(all, Throughput(d, 4), with(Throughput(d, 4), summed), TwoPairs(), with(TwoPairs(), summed))
 	}
+	p := square(1, 1, 1, d, problem.E4M3)
+	return slices.DeleteFunc(all, func(c Config) bool { return c.Check(p) != nil })
+}
+
+// testedDims returns the head dimensions of tests over many configurations: with -full all,
+// with -dim that one, and otherwise one of each kind. [TestHeadDims] runs the others.
+func testedDims() []int {
+	switch {
+	case *headDim > 0:
+		return []int{*headDim}
+	case *full:
+		return headDims()
+	}
+	return []int{64, 128, 256}
+}
+
+// wideVariants returns the configurations under test for wide heads: those that Choose may
+// return, and one for each other way to compute.
+func wideVariants(d int) (all []Config) {
+	with := func(c Config, change func(*Config)) {
+		change(&c)
+		all = append(all, c)
+	}
+	p := square(1, 1, 1, d, problem.E4M3)
+	for _, c := range choices(d) {
+		all = append(all, c.adapted(p))
+	}
+	for columns := 32; columns <= 128; columns *= 2 {
+		with(WideHeads(), func(c *Config) { c.ProductColumns = columns })
+	}
+	for keys := 0; keys <= 96; keys += 32 {
+		with(WideHeads(), func(c *Config) { c.PingPong = keys })
+	}
+	with(WideHeads(), func(c *Config) { c.TileMaxima, c.PingPong = false, 0 })
+	with(WideHeads(), func(c *Config) { c.SumsInV = true })
+	with(WideHeads(), func(c *Config) { c.TileN, c.PingPong, c.Stages = 64, 64, 3 })
 	return all
 }
 
@@ -88,7 +131,7 @@ func TestLengths(t *testing.T) {
 		lengths = append(lengths, [2]int{777, 777}, [2]int{1, 1000}, [2]int{300, 20})
 	}
 	turn := 0
-	for _, d := range []int{64, 128} {
+	for _, d := range testedDims() {
 		for _, c := range variants(d) {
 			for i, n := range lengths {
 				turn++
@@ -109,7 +152,7 @@ func TestLengths(t *testing.T) {
 
 // TestChoose: Choose returns a configuration that computes the problem.
 func TestChoose(t *testing.T) {
-	for _, d := range []int{64, 128} {
+	for _, d := range testedDims() {
 		for _, lse := range []bool{false, true} {
 			for _, heads := range []int{1, 8, 300, 70000} {
 				for _, seq := range []int{1, 64, 257, 2048, 20000} {

@@ -17,30 +17,33 @@ type Design struct {
 }
 
 // Designs returns the named designs. The first, "hopper", is the one that [Choose] picks
-// for the problem. Some of the others do not support a head dimension of 128;
+// for the problem. Some of the others support only small head dimensions;
 // [Config.Check] says which.
 func Designs() []Design {
 	of := func(c func(headDim int) Config) func(problem.Attention, int) Config {
-		return func(p problem.Attention, _ int) Config { return c(p.D).without(p) }
+		return func(p problem.Attention, _ int) Config { return c(p.D).adapted(p) }
 	}
 	return []Design{
 		{"hopper", "FP8 wgmma, TMA loads, warp specialisation, only for sm_90a; picks the design that is fastest for the shape", Choose},
-		{"hopper-throughput", "persistent blocks of 256 query rows (192 for D = 128), for problems that fill the GPU", of(widest)},
-		{"hopper-three", "persistent blocks of 192 query rows", of(func(d int) Config { return Throughput(d, 3) })},
+		{"hopper-throughput", "persistent blocks of 256 query rows (192 for D up to 128, 128 for larger D), for problems that fill the GPU", of(widest)},
+		{"hopper-three", "persistent blocks of 192 query rows; only for D up to 128", of(func(d int) Config { return Throughput(d, 3) })},
 		{"hopper-pair", "128 query rows per block, two warpgroups in ping-pong", of(func(int) Config { return Pair() })},
 		{"hopper-two-pairs", "128 query rows per block, two warpgroups split the keys of each 64 rows; only for D = 64", of(func(int) Config { return TwoPairs() })},
-		{"hopper-latency", "64 query rows per block, two blocks per SM (one for D = 128)", of(Latency)},
+		{"hopper-latency", "64 query rows per block, two blocks per SM (one for D > 64)", of(Latency)},
 		{"hopper-split-kv", "64 query rows per block, its two warpgroups split the keys", of(func(int) Config { return SplitKeys(1) })},
-		{"hopper-split-kv-cluster", "64 query rows per cluster of two blocks, the four warpgroups split the keys", of(func(int) Config { return SplitKeys(2) })},
+		{"hopper-split-kv-cluster", "64 query rows per cluster of two blocks, the four warpgroups split the keys; not for D = 96", of(func(int) Config { return SplitKeys(2) })},
 	}
 }
 
 // widest returns the throughput design with as many warpgroups as there are registers for.
 func widest(headDim int) Config {
-	if headDim == 64 {
+	switch {
+	case headDim == 64:
 		return Throughput(64, 4)
+	case headDim <= 128:
+		return Throughput(headDim, 3)
 	}
-	return Throughput(headDim, 3)
+	return WideHeads()
 }
 
 // FindDesign returns the design with a name.
@@ -57,11 +60,24 @@ func FindDesign(name string) (Design, error) {
 	return all[i], nil
 }
 
-// without returns the configuration without SumsInV where the problem forbids it. Sums in V
-// do not include weights that round to 0 in e4m3. Unless each tile has its own maxima, many
-// weights round to 0 when there are many keys and outliers among them, and the sum is too
-// small.
-func (c Config) without(p problem.Attention) Config {
+// adapted returns the configuration without SumsInV where the problem forbids it, and with
+// what a wide head needs. Sums in V do not include weights that round to 0 in e4m3. Unless
+// each tile has its own maxima, many weights round to 0 when there are many keys and outliers
+// among them, and the sum is too small. With wide heads, products bind and not instructions,
+// so sums in V would save nothing, and there is little shared memory: warpgroups that split
+// keys have tiles of 64 keys.
+func (c Config) adapted(p problem.Attention) Config {
 	c.SumsInV = c.SumsInV && !p.LSE && (c.TileMaxima || p.Skv <= maxSumsInVKeys)
+	if p.D <= 128 {
+		return c
+	}
+	c.SumsInV = false
+	if c.sharers() > 1 {
+		c.TileN = 64
+		c.PingPong = min(c.PingPong, c.TileN)
+	}
+	if c.registersNeeded(p) > c.registers().consumer {
+		c.ProductColumns = 64
+	}
 	return c
 }

@@ -58,7 +58,7 @@ func TestEdges(t *testing.T) {
 		}
 	}
 	turn, ran := 0, 0
-	for _, d := range []int{64, 128} {
+	for _, d := range testedDims() {
 		for i, s := range lengths {
 			for j, c := range designed(square(1, 2, s, d, problem.E4M3)) {
 				turn++
@@ -66,7 +66,7 @@ func TestEdges(t *testing.T) {
 					continue
 				}
 				p := edgeProblem(d, s, turn)
-				c = c.without(p)
+				c = c.adapted(p)
 				ran++
 				var checker *check.Checker
 				var watch observe.Observer
@@ -95,7 +95,7 @@ func TestEdges(t *testing.T) {
 // bits.
 func TestEveryDistribution(t *testing.T) {
 	for i, dist := range ref.Distributions() {
-		for _, d := range []int{64, 128} {
+		for _, d := range testedDims() {
 			turn := i
 			for j, c := range designed(square(1, 2, 150, d, problem.E4M3)) {
 				turn++
@@ -104,7 +104,7 @@ func TestEveryDistribution(t *testing.T) {
 				}
 				p := edgeProblem(d, 150, turn)
 				p.B = 1
-				c = c.without(p)
+				c = c.adapted(p)
 				in := generate(t, dist.Name, p, 3)
 				r := newBench(t, emulator(t, uint64(turn%4), nil), in).run(c)
 				want := holdsWeights(t, dist.Name, c, in, r)
@@ -140,14 +140,14 @@ func TestFarApart(t *testing.T) {
 		"waves":   func(key float64) float64 { return key / n * 480 * math.Cos(key/64*math.Pi) },
 		"low":     func(key float64) float64 { return -480 + math.Mod(key, 7) },
 	} {
-		for _, d := range []int{64, 128} {
+		for _, d := range testedDims() {
 			for i, c := range designed(square(1, 1, n, d, problem.E4M3)) {
 				if !*full && i%5 != len(name)%5 {
 					continue
 				}
 				p := edgeProblem(d, n, i)
 				p.B = 1
-				c = c.without(p)
+				c = c.adapted(p)
 				in := generate(t, "normal", p, 1)
 				codec, _ := p.Format.FP8()
 				for k := range p.Skv * p.Hkv {

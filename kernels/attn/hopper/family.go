@@ -86,17 +86,18 @@ func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*ke
 // Axes returns the fields of Config.
 func (Family) Axes() []attn.Axis {
 	return attn.AxesOf[Config](map[string]attn.Field{
-		"sharing.split":          {What: "blocks of a cluster that split the keys", Values: []int{1, 2}},
-		"sharing.split_in_block": {What: "pairs of warpgroups in a block split the keys"},
-		"softmax.polynomial":     {What: "one exponential in this many by a polynomial on the FMA units; 0 turns it off", Values: []int{0, 4, 8, 16}},
-		"softmax.sums_in_v":      {What: "the tensor cores add up the rows of P through columns of ones in V"},
-		"softmax.tile_maxima":    {What: "P relative to the maxima of its tile instead of the running maxima"},
-		"schedule.warpgroups":    {What: "warpgroups that compute, 64 query rows each", Values: []int{1, 2, 3, 4}},
-		"schedule.tile_n":        {What: "keys per tile", Values: []int{64, 128, 192}},
-		"schedule.stages":        {What: "slots of the rings of K and V", Values: []int{1, 2, 3, 4}},
-		"schedule.persistent":    {What: "as many blocks as fit on the GPU, each working on several tiles"},
-		"schedule.ping_pong":     {What: "ping-pong: the next warpgroup begins its exponentials after this many keys; 0 turns it off", Values: []int{0, 32, 64, 96, 128, 160, 192}},
-		"schedule.blocks_per_sm": {What: "blocks that share an SM", Values: []int{1, 2, 3}},
+		"sharing.split":            {What: "blocks of a cluster that split the keys", Values: []int{1, 2}},
+		"sharing.split_in_block":   {What: "pairs of warpgroups in a block split the keys"},
+		"softmax.polynomial":       {What: "one exponential in this many by a polynomial on the FMA units; 0 turns it off", Values: []int{0, 4, 8, 16}},
+		"softmax.sums_in_v":        {What: "the tensor cores add up the rows of P through columns of ones in V"},
+		"softmax.tile_maxima":      {What: "P relative to the maxima of its tile instead of the running maxima"},
+		"schedule.warpgroups":      {What: "warpgroups that compute, 64 query rows each", Values: []int{1, 2, 3, 4}},
+		"schedule.tile_n":          {What: "keys per tile", Values: []int{64, 128, 192}},
+		"schedule.stages":          {What: "slots of the rings of K and V", Values: []int{1, 2, 3, 4}},
+		"schedule.persistent":      {What: "as many blocks as fit on the GPU, each working on several tiles"},
+		"schedule.ping_pong":       {What: "ping-pong: the next warpgroup begins its exponentials after this many keys; 0 turns it off", Values: []int{0, 32, 64, 96, 128, 160, 192}},
+		"schedule.product_columns": {What: "columns of P·V that one product computes; 0 is all", Values: []int{0, 32, 64, 128}},
+		"schedule.blocks_per_sm":   {What: "blocks that share an SM", Values: []int{1, 2, 3}},
 	})
 }
 

@@ -215,7 +215,7 @@ func TestChooseTimes(t *testing.T) {
 		for _, c := range choices(x.p.D) {
 			other, ok := x.micros[c.key()]
 			switch miss := micros/other - 1; {
-			case c.without(x.p).short(x.p):
+			case c.adapted(x.p).short(x.p):
 			case ok && miss > 0.05:
 				t.Errorf("%v: Choose takes %v at %.2f µs, and %v takes %.2f", x.p, got, micros, c, other)
 			case ok && miss > 0:

@@ -21,9 +21,12 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	}
 	k := build.New(attn.EntryName("hopper", p), ptx.SM90a)
 	k.ReqNTid(c.threads())
-	if start := c.registers().start; start > enoughRegisters {
+	switch start := c.registers().start; {
+	case c.registersNeeded(p) > enoughRegisters && start > enoughRegisters:
+		k.MaxNReg(start)
+	case start > enoughRegisters:
 		k.MaxNReg(enoughRegisters) // ptxas would use every register that it is allowed
-	} else {
+	default:
 		k.MinNCTAPerSM(c.BlocksPerSM)
 	}
 	if c.Split > 1 {
@@ -96,7 +99,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 func (g *gen) placeShared(mem build.Shared[build.B8]) {
 	g.mem = mem
 	ring := func(number, at, bytes int) tile.Ring {
-		slots := tile.NewBuffers(g.k, build.SharedAs[build.B8](mem, at), bytes, g.c.slots(number))
+		slots := tile.NewBuffers(g.k, build.SharedAs[build.B8](mem, at), bytes, g.c.slots(number, g.d))
 		return tile.NewRing(slots, build.SharedAs[build.B64](mem, g.plan.barriers[number]))
 	}
 	g.ringQ = ring(ringQ, g.plan.q, g.plan.qTile)
@@ -157,7 +160,7 @@ func (g *gen) arrivals() (counts []int) {
 	users := 4 * g.c.rowTiles() // warps that use one slot of K or V
 	for ring, n := range [rings][2]int{{1, consumers}, {1, users}, {1, transposers}, {transposers, users}} {
 		for _, side := range n {
-			counts = append(counts, slices.Repeat([]int{side}, g.c.slots(ring))...)
+			counts = append(counts, slices.Repeat([]int{side}, g.c.slots(ring, g.d))...)
 		}
 	}
 	counts = append(counts, slices.Repeat([]int{1}, g.c.pingPongWarps())...)

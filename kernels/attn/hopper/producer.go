@@ -22,20 +22,31 @@ func (g *gen) produce() {
 }
 
 // load starts the copies of all items, as far ahead as the rings have room. If two
-// warpgroups split the keys, both begin with a tile of K, so K is one tile ahead of V.
+// warpgroups split the keys, both begin with a tile of K, so K is one tile ahead of V. If the
+// queries wait for the only slot of Q, the first keys of an item come before them.
 func (g *gen) load() {
 	k := g.k
 	c := g.newCopies()
+	lastTile := func(it part.Item) build.U32 { return it.First.Add(it.Tiles).Sub(1) }
+	firstKeys := func(it part.Item) {
+		last := lastTile(it)
+		k.If(it.Tiles.SetpGt(0), func() { c.keys(it, last, c.k.Wait()) })
+	}
 	g.work.Each(func(it part.Item) {
+		if g.queriesAwaited() {
+			firstKeys(it)
+		}
 		c.queries(it, c.q.Wait())
 		if g.c.SplitInBlock {
-			last := it.First.Add(it.Tiles).Sub(1)
-			k.If(it.Tiles.SetpGt(0), func() { c.keys(it, last, c.k.Wait()) })
+			firstKeys(it)
 		}
 		g.work.EachTile(it, k.U32(0), 1, func(j build.U32) {
-			if g.c.SplitInBlock {
+			switch {
+			case g.c.SplitInBlock:
 				k.If(j.SetpGt(it.First), func() { c.keys(it, j.Sub(1), c.k.Wait()) })
-			} else {
+			case g.queriesAwaited():
+				k.If(j.SetpLt(lastTile(it)), func() { c.keys(it, j, c.k.Wait()) })
+			default:
 				c.keys(it, j, c.k.Wait())
 			}
 			c.values(it, j, c.raw.Wait())
@@ -55,11 +66,14 @@ func (g *gen) newCopies() copies {
 	return copies{g, g.ringQ.Producer(), g.ringK.Producer(), g.ringRaw.Producer()}
 }
 
-// queries copies the item's rows of Q, 64 at a time.
+// queries copies the item's rows of Q, 64 at a time: all columns of the first 64 rows, block
+// by block, then those of the next.
 func (c copies) queries(it part.Item, slot build.U32) {
 	g := c.g
-	c.q.Load(g.wg.Warp, slot, g.q, g.c.rows()/warpgroupRows, func(box int) build.Coords {
-		return []build.U32{g.k.U32(0), it.Row0.Add(box * warpgroupRows), it.Head}
+	width := tile.KMajorWidth(g.d)
+	blocks := g.d / width
+	c.q.Load(g.wg.Warp, slot, g.q, g.c.rows()/warpgroupRows*blocks, func(box int) build.Coords {
+		return []build.U32{g.k.U32(uint32(box % blocks * width)), it.Row0.Add(box / blocks * warpgroupRows), it.Head}
 	})
 	c.q.Next()
 }
@@ -73,8 +87,9 @@ func (c copies) values(it part.Item, j, slot build.U32) { c.tile(c.raw, c.g.v, i
 func (c copies) tile(side *tile.Side, from build.TensorMap, it part.Item, j, slot build.U32) {
 	g := c.g
 	head := g.headKV(it)
-	side.Load(g.wg.Warp, slot, from, 1, func(int) build.Coords {
-		return []build.U32{g.k.U32(0), j.MulLo(g.c.TileN), head}
+	width := tile.KMajorWidth(g.d)
+	side.Load(g.wg.Warp, slot, from, g.d/width, func(box int) build.Coords {
+		return []build.U32{g.k.U32(uint32(box * width)), j.MulLo(g.c.TileN), head}
 	})
 	side.Next()
 }
@@ -91,7 +106,7 @@ func (g *gen) transpose() {
 	raw := tile.NewKMajor(k, g.ringRaw.First(), g.c.TileN, g.d)
 	v := g.valueTile()
 	rawSlot, vSlot := g.ringRaw.Consumer(), g.ringV.Producer()
-	together := g.c.slots(ringRaw) == g.c.slots(ringV)
+	together := g.c.slots(ringRaw, g.d) == g.c.slots(ringV, g.d)
 	if together {
 		vSlot = g.ringV.ProducerWith(rawSlot)
 	}
@@ -104,7 +119,7 @@ func (g *gen) transpose() {
 			// The warp's number is computed each time, because there is no register to hold it.
 			first := g.wg.Thread.Shr(5).Sub(1)
 			k.Loop(first, g.c.TileN/16, transposers, func(t build.U32) { // tokens 16·t to 16·t+15
-				tokens := from.Plus(rawAt.Add(t.MulLo(16 * g.d)))
+				tokens := from.Plus(rawAt.Add(t.MulLo(16 * raw.Width())))
 				block := part.Divide(k, t, perBlock) // of columns in v
 				col := t.Sub(block.MulLo(perBlock)).MulLo(8)
 				to := v.Block(0).Cursor(g.wg.Lane, col).Plus(vAt.Add(block.MulLo(v.Rows * v.Width())))
@@ -128,14 +143,15 @@ func (g *gen) transpose() {
 func (g *gen) transpose16(tokens, to tile.Cursor[build.F16]) {
 	k := g.k
 	even, odd := k.B32(0x6420), k.B32(0x7531)
-	atOnce := 64
-	if g.d > 64 && g.c.Warpgroups > 2 {
+	atOnce, width := 64, tile.KMajorWidth(g.d)
+	if g.d > 64 && g.c.Warpgroups > 2 || g.d%64 != 0 {
 		atOnce = 32
 	}
 	for d := 0; d < g.d; d += atOnce {
 		var words [][4]build.B32
-		for i := 0; i < atOnce; i += 32 {
-			words = append(words, k.LdmatrixM8n8X4(tokens.At(0, (d+i)/2), build.Trans))
+		for i := d; i < d+atOnce; i += 32 {
+			block := i / width * g.c.TileN // the rows of tokens before the block of columns
+			words = append(words, k.LdmatrixM8n8X4(tokens.At(block, i%width/2), build.Trans))
 		}
 		for i, w := range words {
 			rows := []build.B32{w[0].Prmt(w[1], even), w[0].Prmt(w[1], odd), w[2].Prmt(w[3], even), w[2].Prmt(w[3], odd)}
@@ -164,7 +180,7 @@ func (g *gen) writeOnes() {
 	}
 	v := g.valueTile()
 	word := k.TidX()
-	for slot := range g.c.slots(ringV) {
+	for slot := range g.c.slots(ringV, g.d) {
 		for block := range g.c.TileN / v.Width() { // its last eight rows
 			to := build.SharedAs[build.U32](g.ringV.At(slot), (block*v.Rows+g.d)*v.Width())
 			k.If(word.SetpLt(8*v.Width()/4), func() {

@@ -47,7 +47,7 @@ func TestCardRepeat(t *testing.T) {
 // repeated are problems of all designs: few blocks and many, whole tiles and not, causal,
 // and with heads that share K and V.
 func repeated() (all []problem.Attention) {
-	for _, d := range []int{64, 128} {
+	for _, d := range []int{64, 128, 256} {
 		causal := square(1, 8, 2048, d, problem.E4M3)
 		causal.Causal = true
 		shared := square(2, 16, 1000, d, problem.E4M3)

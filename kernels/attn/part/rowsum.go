@@ -35,6 +35,11 @@ type Accumulator struct {
 	Kept int
 }
 
+// Columns returns the columns from to from+n-1.
+func (o Accumulator) Columns(from, n int) Accumulator {
+	return Accumulator{o.Frag.Columns(from, n), o.Kept - from}
+}
+
 // AddScaled computes O = O + w·T, with one factor per row slot.
 func (o Accumulator) AddScaled(k *build.Kernel, T *tile.Frag, w []build.F32) {
 	k.Comment("O = O + w·T")
