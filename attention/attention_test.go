@@ -23,7 +23,7 @@ import (
 // deviceName lets what needs no particular target run on a GPU: -device cuda:0.
 var deviceName = flag.String("device", "", "run on this device instead of an emulated sm_89 or sm_90a")
 
-func open(t *testing.T, target ptx.Target) device.Device {
+func open(t testing.TB, target ptx.Target) device.Device {
 	t.Helper()
 	if *deviceName == "" {
 		return emulated(t, target)
@@ -39,7 +39,7 @@ func open(t *testing.T, target ptx.Target) device.Device {
 	return dev
 }
 
-func emulated(t *testing.T, target ptx.Target) device.Device {
+func emulated(t testing.TB, target ptx.Target) device.Device {
 	t.Helper()
 	dev, err := emu.New(target, emu.Options{})
 	if err != nil {

@@ -11,11 +11,12 @@ import (
 
 // Buffers are the operands of a kernel in the memory of its device.
 type Buffers struct {
-	Q, K, V    device.Buffer // bytes of the problem's format, [B,H,S,D]; K and V with their own H and S
-	Qs, Ks, Vs device.Buffer // float32 scales above zero, one for each head of Q, K and V
+	Q, K, V    device.Buffer // of the problem's formats, [B,H,S,D]; K and V with their own H and S
+	Qs, Ks, Vs device.Buffer // float32 scales above zero, as many as the problem's scaling has
 	O          device.Buffer // of the problem's output type, [B,H,S,D]
 	LSE        device.Buffer // float32 [B,H,S], where the problem asks for it
 	Sinks      device.Buffer // float32 [H], where the problem has sinks
+	Mask       device.Buffer // bytes [B,Sq,Skv], 0 for keys that a query does not see, where the problem has a mask in memory
 
 	// Where the sequences of a batch have different lengths: int32 each, as FlashAttention
 	// names them.
@@ -27,18 +28,57 @@ type Buffers struct {
 // at returns the field for an operand, or nil for a workspace, which the caller does not
 // give.
 func (b *Buffers) at(operand string) *device.Buffer {
-	return map[string]*device.Buffer{
-		"q": &b.Q, "k": &b.K, "v": &b.V, "qs": &b.Qs, "ks": &b.Ks, "vs": &b.Vs, "o": &b.O, "lse": &b.LSE, "sinks": &b.Sinks,
-		"seqused_q": &b.SeqUsedQ, "seqused_k": &b.SeqUsedK, "cu_seqlens_q": &b.CuSeqlensQ, "cu_seqlens_k": &b.CuSeqlensK, "page_table": &b.PageTable,
-	}[operand]
+	switch operand {
+	case "q":
+		return &b.Q
+	case "k":
+		return &b.K
+	case "v":
+		return &b.V
+	case "qs":
+		return &b.Qs
+	case "ks":
+		return &b.Ks
+	case "vs":
+		return &b.Vs
+	case "o":
+		return &b.O
+	case "lse":
+		return &b.LSE
+	case "sinks":
+		return &b.Sinks
+	case "mask":
+		return &b.Mask
+	}
+	return b.batchAt(operand)
 }
 
-// memory returns the memory of the kernel's operands: the caller's buffers, which it
-// checks, and the workspaces.
-func (b *Buffers) memory(op *Op, spaces []device.Buffer) (list []device.Slice, err error) {
-	for _, m := range op.plan.Memory {
+// batchAt is at for the operands that describe a batch.
+func (b *Buffers) batchAt(operand string) *device.Buffer {
+	switch operand {
+	case "seqused_q":
+		return &b.SeqUsedQ
+	case "seqused_k":
+		return &b.SeqUsedK
+	case "cu_seqlens_q":
+		return &b.CuSeqlensQ
+	case "cu_seqlens_k":
+		return &b.CuSeqlensK
+	case "page_table":
+		return &b.PageTable
+	}
+	return nil
+}
+
+// memory returns the memory of the operands of a plan: the caller's buffers and the workspaces,
+// both of which it checks.
+func (b *Buffers) memory(plan *kernel.Plan, spaces []device.Buffer) (list []device.Slice, err error) {
+	for _, m := range plan.Memory {
 		at := b.at(m.Name)
 		if at == nil {
+			if have := spaces[0].Size(); have < m.Bytes {
+				return nil, fmt.Errorf("workspace %s has %s, it needs %d: the problem of New must be the largest", m.Name, english.Count(have, "byte"), m.Bytes)
+			}
 			list, spaces = append(list, device.Slice{Buffer: spaces[0]}), spaces[1:]
 			continue
 		}

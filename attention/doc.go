@@ -14,5 +14,6 @@
 //
 // [Op.Run] takes tensors in host memory. It quantises those that are not quantised yet,
 // and copies the result back. A program whose tensors are in device memory calls
-// [Op.Launch], or [Op.Queue] to put the kernel on its own stream.
+// [Op.Launch], or [Op.Queue] to put the kernel on its own stream. A server, whose batch changes
+// from step to step, makes a [Plan] for each step.
 package attention

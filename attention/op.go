@@ -166,7 +166,7 @@ func (op *Op) ready(s device.Stream, b Buffers) (*device.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := b.memory(op, spaces)
+	memory, err := b.memory(op.plan, spaces)
 	if err != nil {
 		return nil, err
 	}

@@ -17,22 +17,18 @@ type Shape = problem.Shape
 // Square returns the shape in which Q, K and V are all [B,H,S,D].
 func Square(b, h, s, d int) Shape { return problem.Square(b, h, s, d) }
 
-// check refuses a problem that no kernel of this package computes. Inputs must have one
-// byte per element and one scale per head.
+// check refuses a problem that no kernel computes. K and V must have one byte per element.
 func check(p Problem) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	switch {
-	case !p.Format.OneByte():
+	if !p.Format.OneByte() {
 		return fmt.Errorf("format %s is not supported: use e4m3, e5m2 or u8", p.Format)
-	case p.Scaling != problem.PerHead:
-		return fmt.Errorf("scaling %s is not supported: use %s", p.Scaling, problem.PerHead)
 	}
 	return nil
 }
 
-// codec returns the format of Q, K and V as a format of package fp8.
+// codec returns the format of K and V as a format of package fp8.
 func codec(p Problem) fp8.Format {
 	f, _ := p.Format.FP8() // check has refused other formats
 	return f

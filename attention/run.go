@@ -45,8 +45,8 @@ func (op *Op) runHost(ctx context.Context, q, k, v Input) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if p := op.problem; p.Ragged() || p.Sinks || p.Layout != problem.BHSD {
-		return nil, fmt.Errorf("run takes tensors [B,H,S,D] of full sequences without sinks: use Launch or Queue for %v", p)
+	if p := op.problem; p.Ragged() || p.Sinks || p.Masked || p.FormatQ != "" || p.Scaling != problem.PerHead || p.Layout != problem.BHSD {
+		return nil, fmt.Errorf("run takes tensors [B,H,S,D] of full sequences, which it quantises per head, without sinks and masks: use Launch or Queue for %v", p)
 	}
 	b := &op.own
 	uploads := make([]transfer, 0, 6)

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -219,7 +220,7 @@ func (o *Operand) nameStrides(env expr.Env) {
 		if len(strides) == len(dims) {
 			step = strides[i]
 		}
-		env[fmt.Sprintf("%s.stride%d", o.Name, i)] = expr.Int(step)
+		env[o.Name+".stride"+strconv.Itoa(i)] = expr.Int(step)
 		step *= dims[i]
 	}
 }

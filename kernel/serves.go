@@ -13,6 +13,14 @@ import (
 // Serves returns nil if the kernel computes the problem on the chip, or the reason why it
 // does not.
 func (k *Kernel) Serves(p Problem, c Chip) error {
+	if err := k.Allows(p, c); err != nil {
+		return err
+	}
+	return k.fits(p, c)
+}
+
+// Allows is Serves without the limits of launches, which [Kernel.Bind] checks.
+func (k *Kernel) Allows(p Problem, c Chip) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
@@ -39,7 +47,7 @@ func (k *Kernel) Serves(p Problem, c Chip) error {
 			return err
 		}
 	}
-	return k.fits(p, c)
+	return nil
 }
 
 // Check returns an error if the rule does not hold. The error has the rule's sentence, or

@@ -119,6 +119,7 @@ func decodeVariants() (list []variant) {
 		case problem.PerPage:
 			p.Keys = problem.Paged
 		}
+		p.Masked = i%2 == 0
 		for _, v := range named(decode.Family{}, p) {
 			v.key += fmt.Sprintf(" %s %s", s, p.QueryFormat())
 			list = append(list, v)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -22,6 +23,7 @@ type Inputs struct {
 	Original *ref.Inputs
 	*ref.Quantised
 	Sinks  []float32   // one logit per head of Q, if the problem has sinks
+	Mask   *ref.Mask   // if the problem has a mask in memory
 	Places *ref.Places // where rows lie in memory
 }
 
@@ -41,6 +43,13 @@ func Generate(t testing.TB, distribution string, p problem.Attention, seed uint6
 	if p.Sinks {
 		for h := range p.Hq {
 			x.Sinks = append(x.Sinks, float32(h%5)-2)
+		}
+	}
+	if p.Masked { // two of three keys are visible, and in row 1 none
+		r := rand.New(rand.NewPCG(seed, 7))
+		x.Mask = &ref.Mask{Sq: p.Sq, Skv: p.Skv, Visible: make([]bool, p.B*p.Sq*p.Skv)}
+		for i := range x.Mask.Visible {
+			x.Mask.Visible[i] = r.IntN(3) > 0 && i/p.Skv != 1
 		}
 	}
 	return x
@@ -101,6 +110,7 @@ func (in Inputs) Query(t testing.TB) (values ref.Tensor, data []byte) {
 // Options returns the options of the reference.
 func (in Inputs) Options() ref.Options {
 	o := ref.For(in.P)
+	o.Mask = in.Mask
 	for _, x := range in.Sinks {
 		o.Sinks = append(o.Sinks, float64(x))
 	}
@@ -148,6 +158,15 @@ func NewBench(t testing.TB, dev device.Device, in Inputs) *Bench {
 	}
 	if in.P.Sinks {
 		b.data["sinks"] = Buffer(t, dev, Bytes(in.Sinks))
+	}
+	if in.Mask != nil {
+		data := make([]byte, len(in.Mask.Visible))
+		for i, v := range in.Mask.Visible {
+			if v {
+				data[i] = 1
+			}
+		}
+		b.data["mask"] = Buffer(t, dev, data)
 	}
 	rows := in.Places.Q.Rows(in.P.Q())
 	b.O = Buffer(t, dev, make([]byte, in.P.Output.Bytes()*rows*in.P.D))

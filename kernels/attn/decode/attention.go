@@ -52,6 +52,9 @@ func (g *gen) newAttention(it item) *attention {
 // because the loop needs the registers.
 func (g *gen) laneRows(it item) (rows [2]row) {
 	first := g.rowTile.MadLo(warpRows, g.lane.Shr(2))
+	if g.c.RowBlocks {
+		first = first.Add(it.firstRow)
+	}
 	for s := range rows {
 		rows[s] = g.newRow(it, first.Add(8*s))
 	}
@@ -157,6 +160,9 @@ func (a *attention) mask(key build.U32) {
 	if windowed {
 		hidden = hidden.Or(key.SetpLt(a.it.allFirst))
 	}
+	if g.p.Masked {
+		a.maskBuffer(key)
+	}
 	k.If(hidden, func() {
 		_, column := a.S.Base(k, g.lane)
 		at := key.Add(column)
@@ -171,6 +177,25 @@ func (a *attention) mask(key build.U32) {
 			}
 			return x
 		})
+	})
+}
+
+// maskBuffer gives the logit -∞ to the keys that the mask in memory hides from a row. Keys beyond
+// the sequence and rows that do not exist have no place in the mask.
+func (a *attention) maskBuffer(key build.U32) {
+	g := a.g
+	_, column := a.S.Base(g.k, g.lane)
+	at := key.Add(column)
+	var from [2]build.U64
+	var keys [2]build.S32 // of the row, from the lane's first column on
+	for s, r := range a.rows {
+		from[s] = g.mask.Addr().Add(a.it.batch.MulWide(g.seqQ).Add(r.token.CvtU64()).MulLo(g.seqKV.CvtU64())).Add(at.CvtU64())
+		keys[s] = build.Cast[build.S32](r.end.Sub(at)).Selp(0, r.exists)
+	}
+	a.S.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
+		inside := keys[slot].SetpGt(at.Col)
+		byte := build.GlobalAt[build.U8](from[slot].Add(uint64(at.Col)).Selp(g.mask.Addr(), inside)).Ld()
+		return x.Selp(tile.NegInf(g.k), byte.CvtU32().SetpNe(0))
 	})
 }
 

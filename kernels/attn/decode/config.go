@@ -23,6 +23,9 @@ type Config struct {
 	// number on. The bits of a sequence's output then do not depend on the rest of the batch.
 	// 0 splits the keys over as many blocks as fill the GPU.
 	Chunk int `json:"chunk"`
+	// RowBlocks divides the query rows that share a head of K and V into several items, so that
+	// there may be any number of them.
+	RowBlocks bool `json:"row_blocks"`
 }
 
 const (
@@ -52,6 +55,15 @@ func Default(p problem.Attention, chip kernel.Chip) Config {
 		c.RowTiles *= 2
 	}
 	c.TileN = min(max(c.RowTiles*bytes/max(p.D, 1), c.RowTiles*groupKeys), mostTile(p.D))
+	return c
+}
+
+// Prefill returns the configuration for many queries: tiles of 64 rows.
+func Prefill(p problem.Attention, chip kernel.Chip) Config {
+	p.Shape.Sq, p.Shape.Hq, p.Shape.Hkv = mostRows, 1, 1
+	p.Batch = problem.Batch{}
+	c := Default(p, chip)
+	c.RowBlocks = true
 	return c
 }
 
@@ -86,10 +98,16 @@ func (c Config) String() string {
 	if c.Chunk > 0 {
 		s += fmt.Sprintf(" chunk-%d", c.Chunk)
 	}
+	if c.RowBlocks {
+		s += " row-blocks"
+	}
 	return s
 }
 
 func (c Config) threads() int { return 32 * c.Warps }
+
+// tileRows returns the number of query rows that a block computes.
+func (c Config) tileRows() int { return c.RowTiles * warpRows }
 
 // teams returns the number of teams of a block. Each has its own keys.
 func (c Config) teams() int { return c.Warps / c.RowTiles }

@@ -27,9 +27,9 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 	}
 	return &kernel.Kernel{
 		Name: k.Name(), PTX: text, Op: p.Op(), Fixed: p.Facts(), Supports: supports(p), Require: c.rules(p),
-		Let: c.splits(), Operands: operands(p, args),
+		Let: c.lets(p), Operands: c.operands(p, args),
 		Launches: []kernel.Launch{{
-			Entry: k.Name(), Args: args, Grid: attn.Exprs("B*Hkv", "splits"),
+			Entry: k.Name(), Args: args, Grid: c.grid(p),
 			Block: []expr.Expr{expr.Const(int64(c.threads()))}, Shared: expr.Const(int64(c.plan(p).total)),
 		}},
 		Claims:    map[string]string{"p": string(problem.F16), "accumulator": "f32"},
@@ -45,7 +45,7 @@ var (
 	sizesOnly = []string{problem.CrossLengths, problem.CustomScale, problem.GroupedHeads}
 	written   = []string{
 		problem.CausalMask, problem.SlidingMask, problem.LogSumExp, problem.SoftCapped, problem.SinkLogits, problem.RaggedBatch, problem.PagedKeys,
-		problem.MixedFormats,
+		problem.MixedFormats, problem.MaskBuffer,
 	}
 )
 
@@ -70,16 +70,35 @@ func unsupported(p problem.Attention) string {
 	return ""
 }
 
+// mostParts is the most parts of a schedule: parts of the smallest size fill the GPU twice, and the
+// last part of each item may be smaller.
+const mostParts = "2*slots + items"
+
+// grid returns the grid of the launch.
+func (c Config) grid(p problem.Attention) []expr.Expr {
+	if c.balanced(p) {
+		return attn.Exprs(mostParts)
+	}
+	return attn.Exprs("items*row_blocks", "splits")
+}
+
 // operands returns the memory that the arguments name: that of the problem, and workspaces for
 // the results of blocks that split the keys of an item.
-func operands(p problem.Attention, args []kernel.Arg) (list []kernel.Operand) {
+func (c Config) operands(p problem.Attention, args []kernel.Arg) (list []kernel.Operand) {
 	space := func(name, typ string, init kernel.Init, dims ...string) kernel.Operand {
 		return kernel.Operand{Name: name, Type: typ, Role: kernel.Workspace, Dims: attn.Exprs(dims...), Init: init}
 	}
+	parts, rows := "items*row_blocks*parts", "Sq*(H/Hkv)"
+	if c.balanced(p) {
+		parts = mostParts
+	}
+	if c.RowBlocks {
+		rows = strconv.Itoa(c.tileRows())
+	}
 	all := append(attn.Operands(p),
-		space("partial_o", "f32", kernel.AsIs, "B*Hkv", "parts", "Sq*(H/Hkv)", "D"),
-		space("partial_l", "f32", kernel.AsIs, "B*Hkv", "parts", "Sq*(H/Hkv)", "2"),
-		space("arrived", "u32", kernel.ZeroOnce, "B*Hkv"))
+		space("partial_o", "f32", kernel.AsIs, parts, rows, "D"),
+		space("partial_l", "f32", kernel.AsIs, parts, rows, "2"),
+		space("arrived", "u32", kernel.ZeroOnce, "items*row_blocks"))
 	for _, o := range all {
 		if slices.ContainsFunc(args, func(a kernel.Arg) bool { return a.Pointer == o.Name }) {
 			list = append(list, o)
@@ -103,11 +122,16 @@ const (
 // [Config.Check] checks them.
 func (c Config) rules(p problem.Attention) []kernel.Rule {
 	list := []kernel.Rule{
-		attn.Rule(fmt.Sprintf("Sq*(H/Hkv) <= %d", c.RowTiles*warpRows),
-			fmt.Sprintf("a tile has at most %d rows, Sq*H/Hkv: use a kernel for more queries", c.RowTiles*warpRows)),
 		attn.Rule(fmt.Sprintf("Skv <= %d", maxSeq), fmt.Sprintf("a sequence has at most %d keys", maxSeq)),
 		attn.Rule(fmt.Sprintf("B*H*Sq <= %d && B*Hkv*Skv <= %d", maxRows, maxRows),
 			fmt.Sprintf("Q, K and V have at most %d rows: divide the batch", maxRows)),
+	}
+	if c.RowBlocks {
+		list = append(list, attn.Rule(fmt.Sprintf("Sq <= %d && B*Hkv*cdiv(Sq*(H/Hkv), %d) <= %d", maxSeq, c.tileRows(), maxRows),
+			fmt.Sprintf("a sequence has at most %d queries, and there are at most %d tiles of %d rows: divide the batch", maxSeq, maxRows, c.tileRows())))
+	} else {
+		list = append(list, attn.Rule(fmt.Sprintf("Sq*(H/Hkv) <= %d", c.tileRows()),
+			fmt.Sprintf("a tile has at most %d rows, Sq*H/Hkv: use a kernel for more queries", c.tileRows())))
 	}
 	if p.Keys == problem.Paged {
 		list = append(list,
@@ -121,30 +145,37 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 	return list
 }
 
-// splits returns the number of blocks over which the keys of an item are split, and parts, the
-// number of partial results in memory.
+// lets returns the sizes of the launch: items, the heads of K and V of the batch; row_blocks, the
+// tiles of query rows of each; slots, the blocks that the GPU runs at a time; splits, the blocks
+// over which the keys of a tile are split; and parts, the number of partial results of a tile in
+// memory.
 //
 // Without chunks, the blocks of all items should fill whole waves of the GPU. wave1 is the
 // number of splits that fits into one wave, wave2 into two, and so on; the first that leaves
 // at most a tenth of the GPU idle is used. A block has at least four tiles per team, because
 // merging takes longer than computing few tiles.
-func (c Config) splits() []kernel.Binding {
+func (c Config) lets(p problem.Attention) []kernel.Binding {
 	let := func(name, value string) kernel.Binding {
 		return kernel.Binding{Name: name, Value: expr.Must(value)}
 	}
+	list := []kernel.Binding{let("items", "B*Hkv"), let("row_blocks", "1"), let("slots", fmt.Sprintf("SMs*%d", c.BlocksPerSM))}
+	if c.RowBlocks {
+		list[1] = let("row_blocks", fmt.Sprintf("cdiv(Sq*(H/Hkv), %d)", c.tileRows()))
+	}
 	parts := let("parts", "splits > 1 ? splits : 0")
-	if c.Chunk > 0 {
-		return []kernel.Binding{let("splits", fmt.Sprintf("max(cdiv(Skv, %d), 1)", c.Chunk)), parts}
+	switch {
+	case c.balanced(p):
+		return list
+	case c.Chunk > 0:
+		return append(list, let("splits", fmt.Sprintf("max(cdiv(Skv, %d), 1)", c.Chunk)), parts)
 	}
-	list := []kernel.Binding{
-		let("slots", fmt.Sprintf("SMs*%d", c.BlocksPerSM)), let("items", "B*Hkv"),
-		let("most", fmt.Sprintf("min(max(cdiv(Skv, %d), 1), %d)", 4*c.teams()*c.TileN, maxSplits)),
-	}
-	fill := "max(8*slots/items, 1)"
+	list = append(list, let("blocks", "items*row_blocks"),
+		let("most", fmt.Sprintf("min(max(cdiv(Skv, %d), 1), %d)", leastTiles*c.teams()*c.TileN, maxSplits)))
+	fill := "max(8*slots/blocks, 1)"
 	for waves := 7; waves >= 1; waves-- {
 		n := fmt.Sprintf("wave%d", waves)
-		list = append(list, let(n, fmt.Sprintf("%d*slots/items", waves)))
-		fill = fmt.Sprintf("10*items*%s >= 9*%d*slots ? %s : (%s)", n, waves, n, fill)
+		list = append(list, let(n, fmt.Sprintf("%d*slots/blocks", waves)))
+		fill = fmt.Sprintf("10*blocks*%s >= 9*%d*slots ? %s : (%s)", n, waves, n, fill)
 	}
 	return append(list, let("splits", fmt.Sprintf("max(min(%s, most), 1)", "("+fill+")")), parts)
 }

@@ -48,7 +48,9 @@ func configs(p problem.Attention) (list []Config) {
 	deep.TileN, deep.Stages, deep.BlocksPerSM = 16*c.RowTiles, 5, 1
 	wide := c
 	wide.Warps, wide.Stages, wide.BlocksPerSM = 8, 2, 1
-	for _, c := range []Config{c, chunks, deep, wide, Default(p, kernel.Chip{})} {
+	blocks, single := Prefill(p, h200), c
+	single.RowTiles, single.TileN, single.RowBlocks = 1, min(c.TileN, 32), true
+	for _, c := range []Config{c, chunks, deep, wide, Default(p, kernel.Chip{}), blocks, single} {
 		if c.Check(p, ptx.SM89) == nil {
 			list = append(list, c)
 		}

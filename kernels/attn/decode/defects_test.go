@@ -64,6 +64,10 @@ func TestDefectsAreFound(t *testing.T) {
 		}
 	}
 	one, four := attends(1, 4, 1, 1, 530, 128), attends(1, 40, 1, 1, 530, 128)
+	ragged, tokens, bf16 := attends(2, 4, 1, 1, 530, 128), one, one
+	ragged.Keys = problem.Padded
+	tokens.Scaling = problem.PerToken
+	bf16.FormatQ = problem.BF16
 	for _, c := range []struct {
 		name  string
 		p     problem.Attention
@@ -77,6 +81,9 @@ func TestDefectsAreFound(t *testing.T) {
 		{"results of warps read before they are written", one, change("bar.sync 0;", "", 2)},
 		{"partial results not written before the block arrives", one, change("bar.sync 0;", "", 3)},
 		{"the flag read before it is written", one, change("bar.sync 0;", "", 4)},
+		{"the schedule read before it is written", ragged, change("bar.sync 0;", "", 0)},
+		{"tiles with scales are not waited for", tokens.Filled(), change("cp.async.wait_group 1;", "cp.async.wait_group 2;", 0)},
+		{"narrowed queries read before they are written", bf16, change("bar.sync 0;", "", 0)},
 		{"arrival without release and acquire", one, change("acq_rel", "relaxed", 0)},
 	} {
 		config := Default(c.p, h200)

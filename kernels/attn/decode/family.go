@@ -24,6 +24,7 @@ var designs = []struct {
 	config     func(problem.Attention, kernel.Chip) Config
 }{
 	{"decode", "few queries, many keys: the heads of a group share a tile, all blocks split the keys", Default},
+	{"prefill", "many queries against a cache as servers keep it: pages, lengths, windows, masks", Prefill},
 	{"decode-invariant", "the bits of a sequence's output do not depend on the rest of the batch", Invariant},
 }
 
@@ -49,17 +50,23 @@ func (Family) Configure(variant string, p problem.Attention, c kernel.Chip) (att
 // for many queries.
 const fewest = 4
 
-// Choose returns "decode" for problems with few queries and many keys, and for problems that
-// only this family computes.
+// Choose returns "decode" for problems with few queries and many keys. If no other family
+// computes a problem, it returns "decode" or "prefill", by the number of queries.
 func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 	p = p.Filled()
+	others := attn.CheckSupported(p, []int{64, 96, 128, 256}, problem.PerHead, problem.PerTensor) == nil
 	name := designs[0].name
+	switch many := rows(p) > mostRows; {
+	case others && p.Skv < fewest*rows(p):
+		return "", fmt.Errorf("%d keys for %d query rows: this family is for at least %d keys per row", p.Skv, rows(p), fewest)
+	case others && many:
+		return "", fmt.Errorf("%d query rows per head of K and V: this family is for at most %d", rows(p), mostRows)
+	case many:
+		name = designs[1].name
+	}
 	config, err := f.Configure(name, p, c)
 	if err == nil {
 		err = f.Check(p, c, config)
-	}
-	if err == nil && attn.CheckSupported(p, []int{64, 96, 128, 256}, problem.PerHead, problem.PerTensor) == nil && p.Skv < fewest*rows(p) {
-		err = fmt.Errorf("%d keys for %d query rows: this family is for at least %d keys per row", p.Skv, rows(p), fewest)
 	}
 	return name, err
 }
@@ -107,6 +114,7 @@ func (Family) Axes() []attn.Axis {
 		"tile_n":        {What: "keys per tile", Values: []int{16, 32, 64, 128}},
 		"stages":        {What: "tiles of keys in the ring of a team", Values: []int{2, 3, 4, 5, 6}},
 		"blocks_per_sm": {What: "blocks that share an SM", Values: []int{1, 2, 3, 4}},
+		"row_blocks":    {What: "any number of query rows, in tiles"},
 		"chunk":         {What: "keys per block, for bits that do not depend on the batch; 0 fills the GPU", Values: []int{0, 512, 1024, 2048}},
 	})
 }

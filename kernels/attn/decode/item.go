@@ -2,16 +2,17 @@ package decode
 
 import (
 	"github.com/GOATnote-Inc/attest/build"
-	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// item is one head of K and V of one sequence with all queries that use it, and this block's
-// share of its keys.
+// item is one head of K and V of one sequence with queries that use it, and this block's share
+// of its keys.
 type item struct {
-	number      build.U32 // through the batch
+	number      build.U32 // of the sequence's head of K and V, through the batch
 	batch, head build.U32 // the sequence, and the head of K and V in it
-	rows        build.U32 // query rows: heads of the group × Sq
+	rows        build.U32 // query rows of the head: heads of the group × Sq
+	firstRow    build.U32 // the rows of this item, if the rows of a head are several items
+	endRow      build.U32
 	lengthQ     build.U32
 	lengthKV    build.U32
 	startQ      build.U32 // rows before the sequence, if sequences are packed
@@ -21,22 +22,17 @@ type item struct {
 	from, to     build.U32 // the block's tiles of keys
 	position     build.U32 // of the block among those that share the item
 	parts        build.U32 // how many blocks share the item
+	slot         build.U32 // of the first of their partial results
+	counter      build.U32 // that counts the blocks that have written theirs
 	allEnd       build.U32 // the keys from allFirst to allEnd-1 are seen by all queries
 	allFirst     build.U32
 	wholeVisible bool // all queries see the same keys
 }
 
-// openItem finds the block's item: the grid is items × splits.
-func (g *gen) openItem() item {
-	k := g.k
-	it := item{number: k.CtaidX(), rows: g.seqQ.MulLo(g.group)}
-	it.batch = it.number.Div(g.headsKV)
-	it.head = it.number.Sub(it.batch.MulLo(g.headsKV))
+// lengths finds the lengths of the item's sequence and where it begins.
+func (g *gen) lengths(it *item) {
 	it.startQ, it.lengthQ = g.sequence(g.p.Queries, it.batch, g.seqQ, g.lengthsQ, g.offsetsQ)
 	it.startKV, it.lengthKV = g.sequence(g.p.Keys, it.batch, g.seqKV, g.lengthsKV, g.offsetsKV)
-	g.seen(&it)
-	g.share(&it)
-	return it
 }
 
 // sequence returns the first row of a sequence in packed memory, and its length.
@@ -55,14 +51,38 @@ func (g *gen) sequence(place problem.Placement, batch, full build.U32, lengths, 
 
 // seen finds the keys that the queries of an item see. Later queries see later keys.
 func (g *gen) seen(it *item) {
-	if g.p.Mask() == "none" {
-		it.first, it.end, it.allFirst, it.allEnd, it.wholeVisible = g.k.U32(0), it.lengthKV, g.k.U32(0), it.lengthKV, true
+	k := g.k
+	if mask := g.p.Mask(); mask == "none" || mask == "buffer" {
+		it.first, it.end, it.allFirst, it.allEnd, it.wholeVisible = k.U32(0), it.lengthKV, k.U32(0), it.lengthKV, true
+		if g.c.RowBlocks {
+			first, _ := g.tokens(*it)
+			it.end = it.end.Selp(0, first.SetpLt(it.lengthQ))
+		}
 		return
 	}
-	last := it.lengthQ.Max(1).Sub(1)
-	it.first, it.allEnd = g.visible(*it, g.k.U32(0))
+	if !g.c.RowBlocks {
+		last := it.lengthQ.Max(1).Sub(1)
+		it.first, it.allEnd = g.visible(*it, k.U32(0))
+		it.allFirst, it.end = g.visible(*it, last)
+		it.first = it.first.Min(it.end)
+		return
+	}
+	first, last := g.tokens(*it)
+	it.first, it.allEnd = g.visible(*it, first)
 	it.allFirst, it.end = g.visible(*it, last)
+	it.end = it.end.Selp(0, first.SetpLt(it.lengthQ)) // no row exists
 	it.first = it.first.Min(it.end)
+}
+
+// tokens returns the first and the last query of the item's rows. The rows of several heads have
+// all queries. The first one may be beyond the sequence.
+func (g *gen) tokens(it item) (first, last build.U32) {
+	lastRow := it.endRow.Sub(1)
+	firstHead, lastHead := it.firstRow.Div(g.seqQ), lastRow.Div(g.seqQ)
+	one := firstHead.SetpEq(lastHead)
+	first = it.firstRow.Sub(firstHead.MulLo(g.seqQ)).Selp(0, one)
+	last = lastRow.Sub(lastHead.MulLo(g.seqQ)).Selp(g.seqQ.Sub(1), one)
+	return first, last.Min(it.lengthQ.Max(1).Sub(1))
 }
 
 // visible returns the keys that a query of the item sees: from first to end-1. The last query
@@ -83,30 +103,6 @@ func (g *gen) visible(it item, token build.U32) (first, end build.U32) {
 	return build.Cast[build.U32](before.Max(0)).Min(it.lengthKV), end
 }
 
-// share divides the tiles of an item over blocks. Blocks with a position from parts on have
-// nothing to do. An item without keys has one part without tiles, which writes zeros.
-//
-// Chunks begin at multiples of their size from key 0 on, so that the chunks of a sequence do
-// not depend on anything else.
-func (g *gen) share(it *item) {
-	k, n := g.k, g.c.TileN
-	split := k.CtaidY()
-	tile0, tiles := part.Divide(k, it.first, n), part.Divide(k, it.end.Add(n-1), n)
-	count := tiles.Max(tile0).Sub(tile0)
-	if g.c.Chunk == 0 {
-		it.parts, it.position = g.splits.Min(count).Max(1), split
-		it.from = tile0.Add(split.MulLo(count).Div(it.parts))
-		it.to = tile0.Add(split.Add(1).MulLo(count).Div(it.parts))
-		return
-	}
-	per := g.c.Chunk / n
-	chunk0, chunks := part.Divide(k, tile0, per), part.Divide(k, tiles.Add(per-1), per)
-	chunk := chunk0.Add(split)
-	it.parts, it.position = chunks.Max(chunk0.Add(1)).Sub(chunk0), split
-	it.from = chunk.MulLo(per).Max(tile0)
-	it.to = chunk.Add(1).MulLo(per).Min(tiles).Max(it.from)
-}
-
 // row is one of a lane's query rows: a head of the item's group and one of its queries. Rows
 // count through the queries of a head first, as they lie in memory.
 type row struct {
@@ -121,7 +117,11 @@ type row struct {
 func (g *gen) newRow(it item, number build.U32) row {
 	inGroup := number.Div(g.seqQ)
 	r := row{number: number, head: it.head.MadLo(g.group, inGroup), token: number.Sub(inGroup.MulLo(g.seqQ))}
-	r.exists = number.SetpLt(it.rows).And(r.token.SetpLt(it.lengthQ))
+	end := it.rows
+	if g.c.RowBlocks {
+		end = it.endRow
+	}
+	r.exists = number.SetpLt(end).And(r.token.SetpLt(it.lengthQ))
 	r.first, r.end = it.first, it.end
 	if !it.wholeVisible {
 		r.first, r.end = g.visible(it, r.token)

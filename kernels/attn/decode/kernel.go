@@ -46,8 +46,11 @@ type gen struct {
 	pages                 build.Global[build.U32]
 	partialO, partialL    build.Global[build.F32]
 	arrived               build.Global[build.U32]
+	mask                  build.Global[build.B8]
 	heads, headsKV, group build.U32 // heads of Q and of K and V in a sequence, and how many share one
 	seqQ, seqKV, splits   build.U32
+	items, rowBlocks      build.U32 // heads of K and V of the batch, and items of each
+	batches, slots        build.U32 // sequences, and blocks that the GPU runs at a time
 	totalQ, totalKV       build.U32 // rows of packed sequences
 	pageRows, tableWidth  build.U32
 	left, right           build.U32 // keys of a window before and after the query's own
@@ -71,6 +74,9 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	if p.Sinks {
 		g.sinks = params.Floats("sinks")
 	}
+	if p.Masked {
+		g.mask = params.Bytes("mask")
+	}
 	g.batchParams(params)
 	g.out = part.Output{K: k, O: params.Halves("o"), Type: attn.OutputType(p), D: g.d}
 	if p.LSE {
@@ -78,7 +84,8 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	}
 	g.partialO, g.partialL, g.arrived = params.Floats("partial_o"), params.Floats("partial_l"), params.Words("arrived")
 	g.heads, g.headsKV, g.group = params.U32("heads", "H"), params.U32("headsKV", "Hkv"), params.U32("group", "H/Hkv")
-	g.seqQ, g.seqKV, g.splits = params.U32("seqQ", "Sq"), params.U32("seqKV", "Skv"), params.U32("splits", "splits")
+	g.seqQ, g.seqKV = params.U32("seqQ", "Sq"), params.U32("seqKV", "Skv")
+	g.gridParams(params)
 	g.scale = params.F32("scale", "scale")
 	if p.Softcap != 0 {
 		g.cap = params.F32("softcap", "softcap")
@@ -96,6 +103,18 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g.w = tile.NewWarp(k, g.lane)
 	g.team, g.rowTile = part.Divide(k, g.warp, c.RowTiles), g.warp.And(c.RowTiles-1)
 	return g
+}
+
+// gridParams declares what a block needs to find its share of the work.
+func (g *gen) gridParams(params *attn.Params) {
+	switch {
+	case g.c.balanced(g.p):
+		g.batches, g.slots = params.U32("batches", "B"), params.U32("slots", "slots")
+		return
+	case g.c.RowBlocks:
+		g.items, g.rowBlocks = params.U32("items", "items"), params.U32("rowBlocks", "row_blocks")
+	}
+	g.splits = params.U32("splits", "splits")
 }
 
 // batchParams declares the operands that say where sequences lie and how long they are.

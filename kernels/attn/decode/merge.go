@@ -175,7 +175,11 @@ func (g *gen) normalise(it item, r row, reference, l build.F32) (norm, lse build
 
 // partial returns the number of a row of an item among the partial results of a block.
 func (g *gen) partial(it item, position, number build.U32) build.U64 {
-	return it.number.MulWide(g.splits).Add(position.CvtU64()).MulLo(it.rows.CvtU64()).Add(number.CvtU64())
+	rows := it.rows
+	if g.c.RowBlocks {
+		rows, number = g.k.U32(uint32(g.c.tileRows())), number.Sub(it.firstRow)
+	}
+	return it.slot.Add(position).MulWide(rows).Add(number.CvtU64())
 }
 
 // storePartial writes the block's result.
@@ -204,7 +208,7 @@ func (g *gen) lastBlock(it item) build.Pred {
 	flag := build.SharedAs[build.U32](g.shared, g.plan.last)
 	last := it.parts.Sub(1)
 	k.If(g.tid.SetpEq(0), func() {
-		flag.St(g.arrived.At(it.number).Atom(build.AtomicInc, last, build.AcqRel, build.Gpu))
+		flag.St(g.arrived.At(it.counter).Atom(build.AtomicInc, last, build.AcqRel, build.Gpu))
 	})
 	k.SyncThreads()
 	return flag.Ld().SetpEq(last)
@@ -216,7 +220,14 @@ func (g *gen) mergeParts(it item) {
 	k := g.k
 	perRow := g.d / laneVector // threads of a row
 	column := g.tid.And(perRow - 1).MulLo(laneVector)
-	k.Loop(part.Divide(k, g.tid, perRow), it.rows, g.c.threads()/perRow, func(number build.U32) {
+	rows := it.rows
+	if g.c.RowBlocks {
+		rows = it.endRow.Sub(it.firstRow)
+	}
+	k.Loop(part.Divide(k, g.tid, perRow), rows, g.c.threads()/perRow, func(number build.U32) {
+		if g.c.RowBlocks {
+			number = number.Add(it.firstRow)
+		}
 		r := g.newRow(it, number)
 		k.If(r.exists, func() {
 			reference, l, total := g.sumParts(it, number, column)
@@ -231,11 +242,15 @@ func (g *gen) mergeParts(it item) {
 
 // sumParts returns the sums of four columns of a row over all parts.
 func (g *gen) sumParts(it item, number, column build.U32) (reference, l build.F32, total [4]build.F32) {
+	rows := it.rows
+	if g.c.RowBlocks {
+		rows = g.k.U32(uint32(g.c.tileRows()))
+	}
 	first := g.partial(it, g.k.U32(0), number)
 	stats := g.partialL.Addr().Add(first.Shl(3))
 	values := g.partialO.Addr().Add(first.MulLo(4 * g.d)).Add(column.Shl(2).CvtU64())
 	return part.SumParts(g.k, it.parts, func(i build.U32) part.Partial {
-		at := i.MulWide(it.rows)
+		at := i.MulWide(rows)
 		stat := build.GlobalAt[build.F32](stats.Add(at.Shl(3))).LdV2()
 		return part.Partial{Reference: stat[0], L: stat[1], O: build.GlobalAt[build.F32](values.Add(at.MulLo(4 * g.d))).LdV4()}
 	})

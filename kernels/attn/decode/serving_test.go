@@ -22,6 +22,12 @@ func drawServing(r *rand.Rand) problem.Attention {
 		p.Softcap = 5 + 20*r.Float64()
 	}
 	p.Sinks = r.IntN(3) == 0
+	if p.Mask() == "none" && r.IntN(3) == 0 {
+		p.Masked = true
+	}
+	if r.IntN(4) == 0 {
+		p.Sq = 1 + r.IntN(150) // chunked prefill
+	}
 	p.Layout = []problem.Layout{problem.BHSD, problem.BSHD}[r.IntN(2)]
 	p.Queries = []problem.Placement{problem.Uniform, problem.Padded, problem.Packed}[r.IntN(3)]
 	p.Keys = []problem.Placement{problem.Uniform, problem.Padded, problem.Packed, problem.Paged, problem.Paged}[r.IntN(5)]
@@ -61,7 +67,7 @@ func drawServing(r *rand.Rand) problem.Attention {
 func TestServing(t *testing.T) {
 	n := 12
 	if *full {
-		n = 1000
+		n = 300
 	}
 	for seed := range uint64(n) {
 		r := rand.New(rand.NewPCG(seed, 2))
