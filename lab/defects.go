@@ -90,6 +90,11 @@ func (m *measurement) addCases(found []problem.Shape) {
 		return
 	}
 	shapes := found
+	for _, b := range m.r.Defects.Beyond {
+		if timed(m.dev) && b.Shape.FLOP() < mostOnGPU {
+			shapes = append(shapes, b.Shape)
+		}
+	}
 	if m.p.Depth != Listed {
 		for _, s := range m.r.Defects.Shapes {
 			if s.FLOP() < mostAddedFLOP && !slices.Contains(found, s) {
@@ -102,6 +107,10 @@ func (m *measurement) addCases(found []problem.Shape) {
 		m.p.Cases = append(m.p.Cases, Case{Shape: s, Seed: 5, Distribution: "normal"})
 	}
 }
+
+// mostOnGPU is the size of a problem that a GPU runs in a fraction of a second, and the reference of
+// some rows in seconds.
+const mostOnGPU = 1e12
 
 // mostAddedFLOP is the size of a watched shape that the emulator runs in a tenth of a second
 // without checkers.

@@ -162,49 +162,6 @@ func (m *measurement) red() bool {
 	return false
 }
 
-// dimension returns a head dimension that the subject supports, or 0.
-func dimension(s *Subject) int {
-	for _, d := range []int{64, 128, 32, 96, 256, 16, 48, 80, 112, 192, 512} {
-		for _, n := range lengths(1) {
-			if s.ServesShape(problem.Square(1, 1, n, d)) == nil {
-				return d
-			}
-		}
-	}
-	return 0
-}
-
-// lengths returns a length and its multiples of tiles, for kernels that accept only whole
-// tiles.
-func lengths(n int) []int {
-	list := []int{n}
-	for tile := 16; tile <= 512; tile *= 2 {
-		list = append(list, (n+tile-1)/tile*tile)
-	}
-	return list
-}
-
-// served returns the nearest shape that the subject supports, the reason why the requested one
-// is not supported, and whether any shape is.
-func (m *measurement) served(s problem.Shape) (shape problem.Shape, refused error, ok bool) {
-	if s.D == 0 {
-		s.D = m.dim
-	}
-	first := m.s.ServesShape(s)
-	if first == nil {
-		return s, nil, true
-	}
-	for _, one := range []problem.Shape{s, {B: s.B, Hq: s.Hq, Hkv: s.Hkv, Sq: s.Sq, Skv: s.Skv, D: m.dim}, {B: 1, Hq: 1, Hkv: 1, Sq: s.Sq, Skv: s.Skv, D: m.dim}} {
-		for _, n := range lengths(one.Sq) {
-			one.Sq, one.Skv = n, n
-			if m.s.ServesShape(one) == nil {
-				return one, first, true
-			}
-		}
-	}
-	return s, first, false
-}
-
 // forgoes reports whether a case is skipped: the subject does not support its scale, or the case
 // is optional and the subject does not support its shape, or it has causal queries that see no
 // key at all.

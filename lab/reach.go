@@ -12,6 +12,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // reach looks for shapes that make a kernel execute code that no shape has reached so far. It
@@ -88,6 +89,9 @@ func (x *reach) chase(ctx context.Context, id int) error {
 				to, least = c.far, n
 			}
 		}
+		if x.tooLarge(to, from) {
+			return x.goBeyond(ctx, id, *from, to, list)
+		}
 		if _, err := x.probe(ctx, to, from); err != nil {
 			return err
 		}
@@ -131,6 +135,7 @@ var changes = []func(s *problem.Shape, n int){
 // candidate is a change that brings an outcome nearer, and the shape to which it leads.
 type candidate struct {
 	change func(s *problem.Shape, n int)
+	step   int // the number of changes to the next supported shape
 	far    problem.Shape
 }
 
@@ -160,7 +165,7 @@ func (x *reach) around(ctx context.Context, id int, from trial, changes []func(*
 			return far
 		}
 		fewer := sort.Search(n-1, func(fewer int) bool { return x.serves(at(n - fewer)) })
-		list = append(list, candidate{change, at(n - fewer)})
+		list = append(list, candidate{change, step, at(n - fewer)})
 	}
 	return list, complete, nil
 }
@@ -190,13 +195,44 @@ func (x *reach) cost(s problem.Shape, from *trial) float64 {
 	return from.instructions * (1 + s.FLOP()) / (1 + from.shape.FLOP())
 }
 
+// tooLarge reports whether the emulator would take too long for a shape.
+func (x *reach) tooLarge(s problem.Shape, from *trial) bool {
+	return x.cost(s, from) > mostInstructions[x.m.p.Depth]
+}
+
+// goBeyond records a comparison whose other outcome is expected at a shape that is too large. The
+// distance must fall by the same amount twice: one that depends on values falls by chance.
+func (x *reach) goBeyond(ctx context.Context, id int, from trial, to problem.Shape, list []candidate) error {
+	for _, c := range list {
+		if c.far != to {
+			continue
+		}
+		var near [3]uint64
+		near[0] = from.near[id]
+		for i := range 2 {
+			s := from.shape
+			c.change(&s, (i+1)*c.step)
+			t, err := x.probe(ctx, s, &from)
+			if err != nil || t == nil {
+				return err
+			}
+			near[i+1] = t.near[id]
+		}
+		if near[0]-near[1] == near[1]-near[2] && near[1] < near[0] {
+			x.m.r.Defects.Beyond = append(x.m.r.Defects.Beyond, record.Beyond{Line: x.m.cover.Line(id), Shape: to})
+		}
+		return nil
+	}
+	return nil
+}
+
 // probe runs a shape once without checkers, unless it has run. It returns nil if the limits are
 // reached.
 func (x *reach) probe(ctx context.Context, s problem.Shape, from *trial) (*trial, error) {
 	if i := slices.IndexFunc(x.tried, func(t trial) bool { return t.shape == s }); i >= 0 {
 		return &x.tried[i], nil
 	}
-	if x.probes == 0 || x.cost(s, from) > mostInstructions[x.m.p.Depth] {
+	if x.probes == 0 || x.tooLarge(s, from) {
 		return nil, nil
 	}
 	x.probes--

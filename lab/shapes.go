@@ -180,14 +180,23 @@ func (d *deriver) ahead() []extents {
 
 // long returns a problem with many keys. A mistake that depends on a size without a branch, such as a
 // number that overflows, is not found by the search for new code. If the kernel demands equal lengths,
-// there are fewer keys, because the emulator needs time for each row.
+// there are fewer keys, because the emulator needs time for each row. A GPU gets another problem with
+// eight times as many keys.
 func (d *deriver) long() []extents {
 	e := extents{1, 1, 1, d.within(1, 4), d.within(8192, 9216)}
 	if s, ok := d.shape(e.b, e.heads, e.group, e.sq, e.skv); !ok || s.Sq == s.Skv {
 		n := d.within(2048, 2176)
 		e.sq, e.skv = n, n
 	}
-	return []extents{e}
+	if d.m.p.Depth < MoreEdges || !timed(d.m.dev) {
+		return []extents{e}
+	}
+	many := extents{1, 1, 1, d.within(1, 4), d.within(1<<16, 1<<16+4096)}
+	if e.sq == e.skv {
+		n := d.within(1<<14, 1<<14+1024)
+		many.sq, many.skv = n, n
+	}
+	return []extents{e, many}
 }
 
 // shapes returns the shapes of extents, each once.

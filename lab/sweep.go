@@ -11,9 +11,9 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// sweepInputs is the distribution of a sweep. All keys have the same weight, so one that is left out
-// or added changes the output by more than rounding does.
-const sweepInputs = "equal"
+// sweepInputs is the distribution of a sweep. In half of the rows all keys have the same weight, so
+// one that is left out or added changes the output by more than rounding does.
+const sweepInputs = gate.Equal
 
 // sweep returns small problems whose numbers of keys leave every remainder of a tile, once in the
 // first tile and once in a later tile. Their numbers of queries leave every remainder of a tile of
@@ -28,14 +28,17 @@ func (d *deriver) sweep() (list []Case) {
 	}
 	rows := d.random.Perm(d.tileQ)
 	for i, n := range keys {
-		sq := 1 + rows[i%d.tileQ]
+		e := extents{1, 1, 2, 1 + rows[i%d.tileQ], n}
+		if i >= len(keys)/2 {
+			e.b, e.group = 2, d.within(1, 2)
+		}
 		if d.m.s.Problem.Causal && i%wholeDiagonal == 0 {
-			sq = d.tileQ
+			e.sq = d.tileQ
 		}
 		if i%4 == 3 {
-			sq += d.tileQ
+			e.sq += d.tileQ
 		}
-		if s, ok := d.sweepShape(sq, n); ok {
+		if s, ok := d.sweepShape(e); ok {
 			list = append(list, d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs}))
 		}
 	}
@@ -67,16 +70,19 @@ func (d *deriver) sweepKeys() (keys []int) {
 	return keys
 }
 
-// sweepShape returns the shape of one head with some queries and keys, or with fewer queries if the
-// kernel demands that, or with as many queries as keys.
-func (d *deriver) sweepShape(sq, skv int) (problem.Shape, bool) {
-	if d.m.s.Problem.Causal {
-		sq = min(sq, skv) // otherwise some rows see no key
+// sweepShape returns the shape of some extents, or one with fewer queries if the kernel demands that,
+// or with as many queries as keys. Heads share keys if the kernel supports it.
+func (d *deriver) sweepShape(e extents) (problem.Shape, bool) {
+	causal := d.m.s.Problem.Causal
+	if causal {
+		e.sq = min(e.sq, e.skv) // otherwise some rows see no key
 	}
-	for _, rows := range []int{sq, 1 + sq%16, 1, skv} {
-		s := problem.Shape{B: 1, Hq: 1, Hkv: 1, Sq: min(rows, max(sq, skv)), Skv: skv, D: d.m.dim}
-		if (!d.m.s.Problem.Causal || s.Sq <= s.Skv) && d.m.s.ServesShape(s) == nil {
-			return s, true
+	for _, sq := range []int{e.sq, 1 + e.sq%16, 1, e.skv} {
+		for _, hkv := range []int{e.heads, e.heads * e.group} {
+			s := problem.Shape{B: e.b, Hq: e.heads * e.group, Hkv: hkv, Sq: sq, Skv: e.skv, D: d.m.dim}
+			if (!causal || sq <= e.skv) && d.m.s.ServesShape(s) == nil {
+				return s, true
+			}
 		}
 	}
 	return problem.Shape{}, false
@@ -90,8 +96,9 @@ const raggedBatch = 64
 func (d *deriver) raggedSweep(keys []int) (list []Case) {
 	most := slices.Max(keys)
 	for i, part := range slices.Collect(slices.Chunk(keys, raggedBatch)) {
-		for _, sq := range []int{d.within(1, 16), 1, most} {
-			s := problem.Shape{B: len(part), Hq: 1, Hkv: 1, Sq: sq, Skv: most, D: d.m.dim}
+		e := extents{len(part), 1, 2, d.within(1, 16), most}
+		for _, try := range []extents{e, {e.b, 1, 1, e.sq, most}, {e.b, 1, 2, 1, most}, {e.b, 1, 1, most, most}} {
+			s := problem.Shape{B: try.b, Hq: try.group, Hkv: 1, Sq: try.sq, Skv: most, D: d.m.dim}
 			one := d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs})
 			one.vary.batch = d.raggedLengths(s, part)
 			if d.m.s.serves(d.m.s.varied(one.vary).At(s)) == nil {
@@ -156,7 +163,10 @@ func (m *measurement) runSweep(ctx context.Context, t *table, first bool) (worst
 		}
 		m.meter.step(m.weight(one.Shape))
 		facts.Launches++
-		facts.Lengths += one.Shape.B
+		facts.Lengths++
+		if one.vary.batch.LengthsKV != "" {
+			facts.Lengths += one.Shape.B - 1
+		}
 		facts.MostQ, facts.MostKV = max(facts.MostQ, one.Shape.Sq), max(facts.MostKV, one.Shape.Skv)
 		switch wrong := len(gate.Wrong(gate.Tolerance, m.s.Problem, &c)) > 0; {
 		case wrong:

@@ -118,6 +118,23 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// TestChecklist24HiddenByRemainder judges kernels that are wrong for one remainder, and only in the
+// second sequence or the second head, or only in the softmax.
+func TestChecklist24HiddenByRemainder(t *testing.T) {
+	const remainder = "ld.param.u32 %z0, [seq];\nand.b32 %z0, %z0, 63;\nsetp.eq.u32 %z, %z0, 23;\n"
+	for name, c := range map[string]struct{ condition, deed string }{
+		"the scale of the softmax":     {remainder, "mov.f32 %f0, 0f00000000;"},
+		"a key of the second sequence": {remainder + "ld.param.u32 %z1, [batch];\nsetp.ge.and.u32 %z, %z1, 2, %z;", "sub.u32 %r2, %r2, 1;"},
+		"a key of the second head":     {remainder + "ld.param.u32 %z1, [heads];\nsetp.ge.and.u32 %z, %z1, 2, %z;", "sub.u32 %r2, %r2, 1;"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, facts := sweepOf(t, hiding(t, c.condition, c.deed), true); facts.Wrong == 0 {
+				t.Errorf("%+v", facts)
+			}
+		})
+	}
+}
+
 // TestRaggedSweep wants kernels that read lengths from memory to get many lengths in one launch.
 func TestRaggedSweep(t *testing.T) {
 	s, err := Preset("decode", problem.Attention{Keys: problem.Paged}, kernel.Chip{})

@@ -54,7 +54,7 @@ type Case struct {
 	WorstTile *TileError `json:"worst_tile,omitempty"`
 	// WorstRow is the row with the largest ratio of its mean error to the sum of the plain
 	// computation's mean errors of the row and of its tile. The error of the row alone could
-	// happen to be small.
+	// happen to be small. With the inputs "equal", the sum is twice the error of the row.
 	WorstRow *RowError   `json:"worst_row,omitempty"`
 	LSE      *ref.Errors `json:"lse,omitempty"`
 	Failure  string      `json:"failure,omitempty"` // why there are no errors: a fault, a timeout

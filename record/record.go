@@ -169,4 +169,13 @@ type Defects struct {
 	// Coverage is what ran under the checkers. It is nil if the checkers stopped at an error,
 	// and in old records.
 	Coverage *cover.Report `json:"coverage,omitempty"`
+	// Beyond lists the conditions on sizes that changed in no run because the emulator would take
+	// too long.
+	Beyond []Beyond `json:"beyond,omitempty"`
+}
+
+// Beyond is a comparison of a size that had the same outcome in all runs.
+type Beyond struct {
+	Line  int           `json:"line"`  // of the PTX
+	Shape problem.Shape `json:"shape"` // at which the outcome is expected to change
 }

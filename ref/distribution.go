@@ -172,21 +172,33 @@ func groups(m *maker, p place, row []float32) {
 	row[(int(first)+p.s/8)%len(row)] = 64
 }
 
-// same makes all rows of a head of K equal: random signs.
-func same(m *maker, p place, row []float32) {
-	p.s = 0
+// halfSame makes rows of signs. The first halves of all rows of a head are equal.
+func halfSame(m *maker, p place, row []float32) {
 	signs(m, p, row)
+	p.s = 0
+	signs(m, p, row[:len(row)/2])
 }
 
-// alongK makes a row of Q that is a multiple of the row of K of its head, so that all logits of
-// the row are equal: √D/4 at most, and negative in most rows. A key that a kernel should not see
-// and reads as zero then has a larger weight than the others.
-func alongK(m *maker, p place, row []float32) {
-	factors := [...]float32{-0.25, 0.125, -0.125, -0.25, 0.25, -0.125, -0.25, 0}
-	same(newMaker(m.seed, m.shape, tensorK), place{b: p.b, h: m.headKV(p)}, row)
-	factor := factors[m.shared.at(uint64(m.dims.Row(p.b, p.h, p.s)))%uint64(len(factors))]
+// halfAlong makes rows of Q for the keys of halfSame. Half of the rows, chosen at random, use only
+// the first halves of the keys, so all their logits are equal: up to √D/4, and mostly negative. A key
+// that a kernel should not see and reads as zero then has a larger weight than the others. The other
+// rows use only the second halves and have logits from N(0,1).
+func halfAlong(m *maker, p place, row []float32) {
+	half := len(row) / 2
+	choice := m.shared.at(uint64(m.dims.Row(p.b, p.h, p.s)))
+	if choice%2 == 0 {
+		normal(m, p, row)
+		clear(row[:half])
+		for i := range row {
+			row[i] *= 1.40625 // about √2: only half of the elements count
+		}
+		return
+	}
+	factors := [...]float32{-0.5, 0.25, -0.25, -0.5, 0.5, -0.25, -0.5, 0}
+	halfSame(newMaker(m.seed, m.shape, tensorK), place{b: p.b, h: m.headKV(p)}, row)
+	clear(row[half:])
 	for i := range row {
-		row[i] *= factor
+		row[i] *= factors[choice/2%uint64(len(factors))]
 	}
 }
 

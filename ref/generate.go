@@ -35,7 +35,7 @@ func Distributions() []Distribution {
 		{"rising", "logits rise along the sequence: the running maximum changes with every tile", lean, rising, nil},
 		{"falling", "logits fall along the sequence: the first tile has almost all the weight", lean, falling, nil},
 		{"steps", "logits jump up and down every eight keys, differently in each row: the maxima of rows change in different tiles", levels, groups, nil},
-		{"equal", "all logits of a row are equal, so O is the mean of V: shows each key that is left out or added", alongK, same, signs},
+		{"equal", "in half of the rows all logits are equal, so O is the mean of V: shows each key that is left out or added", halfAlong, halfSame, signs},
 		{"heads", "each head has its own magnitude: shows the use of another head's scale", headsOfQ, headsOfK, headsOfV},
 		{"large-q", "Q is 4096 times as large and K as small as usual, so the logits are as usual: shows an assumption about scales", times4096, by4096, nil},
 		{"large-k", "the same with Q and K exchanged", by4096, times4096, nil},

@@ -26,7 +26,7 @@ var golden = map[string]string{
 	"rising":       "28f31ad5a9bff4fc",
 	"falling":      "2a99d719640b7224",
 	"steps":        "a64a743d2bc23a16",
-	"equal":        "399b7ba66d4fc81b",
+	"equal":        "29711629e9b4f53b",
 	"heads":        "3e35c0d27f2f7d1a",
 	"large-q":      "089553b0b0e5c9d6",
 	"large-k":      "3b3a5cb9c5d402c2",

@@ -77,8 +77,8 @@ func unwritten(n int) string {
 	return fmt.Sprintf("%d elements of the output were never written", n)
 }
 
-// leastCompared is the number of rows of a large output that must be compared.
-const leastCompared = 256
+// LeastCompared is the number of rows of a large output that must be compared.
+const LeastCompared = 256
 
 // powerless returns the reasons why the cases prove too little.
 func powerless(c *record.Correctness, p problem.Attention) (why []string) {
@@ -108,7 +108,7 @@ func powerless(c *record.Correctness, p problem.Attention) (why []string) {
 // blindSpots returns what a case could not have noticed, and adds the impostors that it
 // caught to caught.
 func blindSpots(c *record.Case, p problem.Attention, caught map[string]bool) (why []string) {
-	if e := c.Errors.Elements; e < min(c.Of(p).Rows(), leastCompared)*c.Shape.D {
+	if e := c.Errors.Elements; e < min(c.Of(p).Rows(), LeastCompared)*c.Shape.D {
 		why = append(why, fmt.Sprintf("only %d elements were compared", e))
 	}
 	for _, name := range Impostors {

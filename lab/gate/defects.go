@@ -43,7 +43,7 @@ var defectsGate = spec{record.DefectsGate, func(j *judgement) record.Gate {
 	if missed := missedLines(d); missed != "" {
 		clean += "; warning: " + missed
 	}
-	return gateOf(record.Void, thinDefects(d), clean)
+	return gateOf(record.Void, append(thinDefects(d), beyond(j.r)...), clean)
 }}
 
 // sizes describes shapes in a few words: it lists up to two, and counts more than two.
@@ -70,6 +70,19 @@ func thinDefects(d *record.Defects) (why []string) {
 		why = append(why, "no shape has a partial tile")
 	}
 	return append(why, unwatched(d)...)
+}
+
+// beyond returns the conditions on sizes that no run of any gate has reached.
+func beyond(r *record.Record) (why []string) {
+	ran := func(s problem.Shape) bool {
+		return r.Correctness != nil && slices.ContainsFunc(r.Correctness.Cases, func(c record.Case) bool { return c.Shape == s })
+	}
+	for _, b := range r.Defects.Beyond {
+		if !ran(b.Shape) {
+			why = append(why, fmt.Sprintf("line %d compares a size and changes its outcome at about %v, which the emulator cannot run: judge the kernel on a GPU", b.Line, b.Shape))
+		}
+	}
+	return why
 }
 
 // The least shares of a kernel's lines and branch outcomes that must run under the checkers. They

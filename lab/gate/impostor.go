@@ -28,6 +28,9 @@ const (
 	mostCompared = 4096 // the largest number of rows that a case compares
 )
 
+// Equal is the distribution in which half of the rows have equal logits.
+const Equal = "equal"
+
 // Impostors lists all impostors.
 var Impostors = []string{Zeros, Constant, MeanOfV, SwapHeads, ShiftRows, MissingTile, MissingKey, Tail}
 
@@ -55,8 +58,8 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 		return "rows that share a few keys may be equal"
 	case impostor == SwapHeads && s.Hkv < s.Hq && (distribution == "rising" || distribution == "falling"):
 		return "heads that share keys weigh the same keys"
-	case impostor == SwapHeads && s.Hkv < s.Hq && distribution == "equal":
-		return "heads that share keys have equal outputs"
+	case impostor == SwapHeads && s.Hkv < s.Hq && distribution == Equal:
+		return "heads that share keys have equal outputs in half of the rows"
 	case impostor == ShiftRows && peaked && rows < 3:
 		return "two rows may weigh the same key"
 	case impostor == MeanOfV && s.Skv < TileOfKeys && rows < 16:
@@ -71,7 +74,9 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 		return "one tile of many keys changes less than rounding does"
 	case impostor == MissingKey && masked:
 		return "few rows see the last key"
-	case impostor == MissingKey && distribution == "equal" && s.Skv <= mostEqual:
+	case impostor == MissingKey && distribution == Equal && rows < 16:
+		return "all logits of a few rows may differ"
+	case impostor == MissingKey && distribution == Equal && s.Skv <= mostEqual:
 		return ""
 	case impostor == MissingKey && distribution != "one-hot":
 		return "one key of many changes less than rounding does: one-hot inputs show it"
@@ -112,6 +117,6 @@ var blind = map[string]struct {
 	"rising":     {[]string{ShiftRows}, "the last keys have all the weight, in every row"},
 	"outliers":   {[]string{Tail}, "outliers change the errors more than a row does"},
 	"steps":      {[]string{MissingTile, MissingKey}, "a few groups of keys have all the weight"},
-	"equal":      {[]string{MeanOfV, ShiftRows}, "all weights are equal"},
+	Equal:        {[]string{MeanOfV, ShiftRows}, "in half of the rows all weights are equal"},
 	"ties":       {[]string{MissingTile, MissingKey}, "the tiles of keys are equal"},
 }

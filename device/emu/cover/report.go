@@ -99,6 +99,9 @@ func (c *Cover) open(id int) bool {
 	return c.points[id].compares && c.points[id].counts && seen != 0 && seen != both
 }
 
+// Line returns the line of an instruction in the PTX text.
+func (c *Cover) Line(id int) int { return c.points[id].line }
+
 // Facts returns the number of facts that have been seen. A launch that reaches nothing new does
 // not change it.
 func (c *Cover) Facts() (n int) {

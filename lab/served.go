@@ -1,0 +1,110 @@
+package lab
+
+import (
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// dimensions are the head dimensions that the lab tries, usual ones first.
+var dimensions = func() []int {
+	list := []int{64, 128, 32, 96, 256, 16, 48, 80, 112, 192, 512, 576}
+	for d := 8; d <= 1024; d += 8 {
+		if !slices.Contains(list, d) {
+			list = append(list, d)
+		}
+	}
+	return list
+}()
+
+// dimension returns a head dimension that the subject supports, or 0.
+func dimension(s *Subject) int {
+	for _, d := range dimensions {
+		for _, n := range powers(1) {
+			if s.ServesShape(problem.Square(1, 1, n, d)) == nil {
+				return d
+			}
+		}
+	}
+	for _, d := range dimensions { // it demands unusual sizes
+		if _, ok := nearest(s, problem.Square(1, 1, 1, d)); ok {
+			return d
+		}
+	}
+	return 0
+}
+
+// powers returns a length and its multiples of tiles whose sizes are powers of 2, for kernels that
+// accept only whole tiles.
+func powers(n int) []int {
+	list := []int{n}
+	for tile := 16; tile <= 512; tile *= 2 {
+		list = append(list, (n+tile-1)/tile*tile)
+	}
+	return list
+}
+
+// multiples returns the same for tiles of any size, smaller tiles first.
+func multiples(n int) []int {
+	list := []int{n}
+	for tile := 8; tile <= 512; tile += 8 {
+		if m := (n + tile - 1) / tile * tile; !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// nearest returns a shape that the subject supports, near another one with the same D. It tries other
+// numbers of keys first, then fewer queries, then equal lengths, each with other numbers of heads and
+// sequences.
+func nearest(s *Subject, p problem.Shape) (problem.Shape, bool) {
+	heads := [][3]int{{p.B, p.Hq, p.Hkv}, {1, 1, 1}}
+	for _, group := range []int{1, 2, 4, 8, 3, 5, 6, 7, 16} {
+		for _, b := range []int{p.B, 1, 2, 4} {
+			heads = append(heads, [3]int{b, group * p.Hkv, p.Hkv}, [3]int{b, group, 1}, [3]int{b, group * 4, group * 4})
+		}
+	}
+	for _, sq := range []func(skv int) int{
+		func(int) int { return p.Sq }, func(int) int { return 1 }, func(skv int) int { return skv },
+	} {
+		for _, h := range heads {
+			for _, skv := range multiples(p.Skv) {
+				one := problem.Shape{B: h[0], Hq: h[1], Hkv: h[2], Sq: sq(skv), Skv: skv, D: p.D}
+				if (!s.Problem.Causal || one.Sq <= one.Skv) && s.ServesShape(one) == nil {
+					return one, true
+				}
+			}
+		}
+	}
+	return p, false
+}
+
+// served returns the nearest shape that the subject supports, the reason why the requested one
+// is not supported, and whether any shape is.
+func (m *measurement) served(s problem.Shape) (shape problem.Shape, refused error, ok bool) {
+	if s.D == 0 {
+		s.D = m.dim
+	}
+	first := m.s.ServesShape(s)
+	if first == nil {
+		return s, nil, true
+	}
+	for _, one := range []problem.Shape{s, {B: s.B, Hq: s.Hq, Hkv: s.Hkv, Sq: s.Sq, Skv: s.Skv, D: m.dim}, {B: 1, Hq: 1, Hkv: 1, Sq: s.Sq, Skv: s.Skv, D: m.dim}} {
+		for _, n := range powers(one.Sq) {
+			one.Sq, one.Skv = n, n
+			if n > 2*max(s.Sq, s.Skv) && n > mostSquare {
+				continue // nearest finds one with fewer queries, or this one
+			}
+			if m.s.ServesShape(one) == nil {
+				return one, first, true
+			}
+		}
+	}
+	s.D = m.dim
+	shape, ok = nearest(m.s, s)
+	return shape, first, ok
+}
+
+// mostSquare is the number of queries that a shape may get in addition to those of the plan.
+const mostSquare = 64
