@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +42,11 @@ them. attest evidence verify --export FILE says whether a file is what was measu
 
 The file needs PyTorch and the NVIDIA driver. It has attention for FP8 tensors, the operator
 torch.ops.attest.attention, quantize, and scaled_dot_product_attention with the arguments of
-PyTorch. It runs on the current stream, under torch.compile and in CUDA graphs.`),
+PyTorch. It runs on the current stream, under torch.compile and in CUDA graphs.
+
+--batch names the batches: attention_varlen takes packed sequences, and attention_with_kvcache a
+padded or paged cache. --lse, --softcap and --sinks add kernels with these features, and --mask
+window adds sliding windows. Windows, soft caps and sinks need a batch other than uniform.`),
 		exportFamily(env, "cupy", "Write a Python file for CuPy",
 			`Write a Python file with FP8 attention for CuPy. It has attention and quantize.
 
@@ -64,6 +70,9 @@ type exporter struct {
 	format, chip   string
 	outputs, masks []string
 	headDims       []string
+	batches        []string
+	lse            bool
+	softcap, sinks bool
 
 	// of one kernel
 	campaign.Selection
@@ -105,11 +114,18 @@ combination of --head-dim, --mask and --output, and the choice between them.` + 
 	f := c.Flags()
 	f.StringVar(&x.format, "format", "e4m3", "format of Q, K and V: e4m3 or e5m2")
 	f.StringSliceVar(&x.headDims, "head-dim", []string{"64", "128"}, "head dimensions")
-	f.StringSliceVar(&x.masks, "mask", []string{"none", "causal"}, "masks: none, causal")
+	f.StringSliceVar(&x.masks, "mask", []string{"none", "causal"}, "masks: none, causal, and for PyTorch window")
 	f.StringSliceVar(&x.outputs, "output", []string{"f16", "bf16"}, "formats of O: f16, bf16")
+	if kind == "torch" {
+		f.StringSliceVar(&x.batches, "batch", []string{"uniform", "padded", "paged", "packed"}, "how sequences lie in memory: uniform (one length), padded, paged, packed")
+		f.BoolVar(&x.lse, "lse", false, "also kernels that return the log-sum-exp")
+		f.BoolVar(&x.softcap, "softcap", false, "also kernels with a soft cap, except for uniform")
+		f.BoolVar(&x.sinks, "sinks", false, "also kernels with attention sinks, except for uniform")
+		complete(c, "batch", "uniform", "padded", "paged", "packed")
+	}
 	chipFlag(c, &x.chip, "H100")
 	complete(c, "format", "e4m3", "e5m2")
-	complete(c, "mask", "none", "causal")
+	complete(c, "mask", "none", "causal", "window")
 	complete(c, "output", campaign.Outputs...)
 	return c
 }
@@ -145,24 +161,85 @@ func (x *exporter) problems() (all []problem.Attention, err error) {
 	if x.format != "e4m3" && x.format != "e5m2" {
 		return nil, fmt.Errorf("--format %s: use e4m3 or e5m2", x.format)
 	}
+	if len(x.batches) == 0 {
+		x.batches = []string{"uniform"}
+	}
+	uniform := !slices.ContainsFunc(x.batches, func(b string) bool { return b != "uniform" })
+	if uniform && (slices.Contains(x.masks, "window") || x.softcap || x.sinks) {
+		return nil, errors.New("windows, soft caps and sinks need --batch padded, paged or packed, which attest export torch has")
+	}
 	for _, text := range x.headDims {
 		d, err := strconv.Atoi(text)
 		if err != nil || d <= 0 {
 			return nil, fmt.Errorf("--head-dim %s: use a whole number such as 64", text)
 		}
-		for _, mask := range x.masks {
-			if mask != "none" && mask != "causal" {
-				return nil, fmt.Errorf("--mask %s: use none or causal", mask)
+		for _, out := range x.outputs {
+			if out != "f16" && out != "bf16" {
+				return nil, fmt.Errorf("--output %s: use f16 or bf16", out)
 			}
-			for _, out := range x.outputs {
-				if out != "f16" && out != "bf16" {
-					return nil, fmt.Errorf("--output %s: use f16 or bf16", out)
+			for _, batch := range x.batches {
+				list, err := x.masked(batch, problem.Attention{Shape: problem.Shape{D: d}, Format: problem.Format(x.format), Output: problem.Format(out)})
+				if err != nil {
+					return nil, err
 				}
-				all = append(all, problem.Attention{Shape: problem.Shape{D: d}, Format: problem.Format(x.format), Output: problem.Format(out), Causal: mask == "causal"})
+				all = append(all, list...)
 			}
 		}
 	}
 	return all, nil
+}
+
+// masked returns a problem with every mask and every feature that the flags name.
+func (x *exporter) masked(batch string, p problem.Attention) (list []problem.Attention, err error) {
+	switch batch {
+	case "uniform":
+	case "padded":
+		p.Keys, p.Layout = problem.Padded, problem.BSHD
+	case "paged":
+		p.Keys, p.Layout = problem.Paged, problem.BSHD
+	case "packed":
+		p.Queries, p.Keys, p.Layout = problem.Packed, problem.Packed, problem.BSHD
+	default:
+		return nil, fmt.Errorf("--batch %s: use uniform, padded, paged or packed", batch)
+	}
+	for _, mask := range x.masks {
+		q := p
+		switch mask {
+		case "none":
+		case "causal":
+			q.Causal = true
+		case "window":
+			if q.Window = problem.NewWindow(0, 0); !p.Ragged() {
+				continue
+			}
+		default:
+			return nil, fmt.Errorf("--mask %s: use none, causal or window", mask)
+		}
+		list = append(list, x.featured(q)...)
+	}
+	return list, nil
+}
+
+// featured returns a problem with and without each feature that the flags name.
+func (x *exporter) featured(p problem.Attention) []problem.Attention {
+	list := []problem.Attention{p}
+	for _, f := range []struct {
+		on  bool
+		set func(*problem.Attention)
+	}{
+		{x.lse, func(p *problem.Attention) { p.LSE = true }},
+		{x.softcap && p.Ragged(), func(p *problem.Attention) { p.Softcap = 30 }},
+		{x.sinks && p.Ragged(), func(p *problem.Attention) { p.Sinks = true }},
+	} {
+		if !f.on {
+			continue
+		}
+		for _, q := range list {
+			f.set(&q)
+			list = append(list, q)
+		}
+	}
+	return list
 }
 
 func exportPTX(env *cli.Env) *cobra.Command {

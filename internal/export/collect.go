@@ -127,7 +127,7 @@ func (b *Bundle) choose(p problem.Attention, c kernel.Chip, at [4]int, known map
 	if err != nil {
 		return err
 	}
-	key := fmt.Sprint(name, config, p.Facts(), p.Hq != p.Hkv)
+	key := fmt.Sprint(name, config, p.Facts(), p.Hq != p.Hkv, p.Softcap != 0)
 	index, ok := known[key]
 	if !ok {
 		k, err := kernels.Build(name, p, c)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,32 @@ var problems = []problem.Attention{
 	{Shape: problem.Shape{B: 3, Hq: 5, Hkv: 5, Sq: 1, Skv: 9000, D: 64}, Scale: 0.25},
 	{Shape: problem.Shape{B: 4, Hq: 32, Hkv: 32, Sq: 4096, Skv: 4096, D: 64}, Causal: true},
 	{Shape: problem.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 33, Skv: 4096, D: 64}, Causal: true, Scale: 1},
+}
+
+// cached are problems with lengths in memory.
+var cached = func() (list []problem.Attention) {
+	p := problem.Attention{Shape: problem.Shape{B: 3, Hq: 8, Hkv: 2, Sq: 2, Skv: 4096, D: 64}, Layout: problem.BSHD, LSE: true}
+	padded, paged, packed := p, p, p
+	padded.Keys, padded.Causal = problem.Padded, true
+	paged.Keys, paged.Window, paged.Batch = problem.Paged, problem.NewWindow(100, 0), problem.Batch{PageSize: 64, Pages: 300, TableWidth: 64}
+	packed.Queries, packed.Keys, packed.Softcap, packed.Sinks = problem.Packed, problem.Packed, 30, true
+	return []problem.Attention{padded, paged, packed}
+}()
+
+// arguments returns a problem as the loader in Python takes it.
+func arguments(p problem.Attention) map[string]any {
+	a := map[string]any{
+		"B": p.B, "H": p.Hq, "Hkv": p.Hkv, "Sq": p.Sq, "Skv": p.Skv, "D": p.D, "output": "f16", "causal": p.Causal, "lse": p.LSE, "softcap": p.Softcap,
+		"sinks": p.Sinks, "queries": string(p.Queries), "keys": string(p.Keys), "window": []int{p.Window.Left(), p.Window.Right()},
+		"page_size": p.PageSize, "pages": p.Pages, "max_pages": p.TableWidth,
+	}
+	if p.Layout != "" {
+		a["layout"] = string(p.Layout)
+	}
+	if p.Scale != 0 {
+		a["scale"] = p.Scale
+	}
+	return a
 }
 
 // TestChoice compares the choice of an export at its samples with the choice of attest: the
@@ -108,14 +135,13 @@ class Driver:
 
 _lib = Driver()
 for p in json.load(sys.stdin):
-    env = names(p["B"], p["H"], p["Hkv"], p["Sq"], p["Skv"], p["D"], p["scale"])
-    facts = {"D": str(p["D"]), "format": "e4m3", "output": "f16", "mask": "causal" if p["causal"] else "none", "lse": "false"}
-    plan = Plan(0, env, facts, p["scale"] is not None)
+    problem = Problem(**p)
+    plan = Plan(0, problem)
     plan.run([4096 * (i + 1) for i in range(len(plan.names))], 0)
     i = _BUNDLE["kernels"].index(plan.kernel)
     bytes_of = {0: 0, 1: 32, 2: 64, 3: 128}
     steps = []
-    for s in bind(plan.kernel, dict(env, SMs=132))["steps"]:
+    for s in bind(plan.kernel, dict(problem.env, SMs=132))["steps"]:
         line = "%s [%s] [%s] %d" % (s["entry"], " ".join(map(str, s["grid"])), " ".join(map(str, s["block"])), s["shared"])
         for a in s["args"]:
             if "map" in a:
@@ -128,6 +154,15 @@ for p in json.load(sys.stdin):
     print(json.dumps({"kernel": i, "steps": steps}))
 `
 
+// unsized returns problems without sizes except D.
+func unsized(list []problem.Attention) (all []problem.Attention) {
+	for _, p := range list {
+		p.Shape, p.Batch = problem.Shape{D: p.D}, problem.Batch{}
+		all = append(all, p)
+	}
+	return all
+}
+
 // TestPython lets the loader plan launches, without PyTorch and without a GPU, and compares them
 // with kernel.Bind.
 func TestPython(t *testing.T) {
@@ -136,6 +171,18 @@ func TestPython(t *testing.T) {
 		t.Skip("python3 is not installed")
 	}
 	b := bundle(t, "torch")
+	chip, err := chips.Find("H100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := Collect(context.Background(), Request{Chip: chip, Problems: unsized(cached), Say: func(string, ...any) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range more.Choices {
+		b.Choices = append(b.Choices[:len(b.Choices):len(b.Choices)], Choice{c.Kernel + len(b.Kernels), c.At})
+	}
+	b.Kernels = append(b.Kernels[:len(b.Kernels):len(b.Kernels)], more.Kernels...)
 	file, err := Render(b)
 	if err != nil {
 		t.Fatal(err)
@@ -154,12 +201,8 @@ func TestPython(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	var in []map[string]any
-	for _, p := range problems {
-		var scale any
-		if p.Scale != 0 {
-			scale = p.Scale
-		}
-		in = append(in, map[string]any{"B": p.B, "H": p.Hq, "Hkv": p.Hkv, "Sq": p.Sq, "Skv": p.Skv, "D": p.D, "scale": scale, "causal": p.Causal})
+	for _, p := range append(slices.Clone(problems), cached...) {
+		in = append(in, arguments(p))
 	}
 	stdin, _ := json.Marshal(in)
 	cmd := exec.Command(python, filepath.Join(dir, "core.py"))
@@ -169,7 +212,7 @@ func TestPython(t *testing.T) {
 		t.Fatalf("%v: %s", err, err.(*exec.ExitError).Stderr)
 	}
 	d := json.NewDecoder(bytes.NewReader(out))
-	for _, p := range problems {
+	for _, p := range append(slices.Clone(problems), cached...) {
 		var got planned
 		if err := d.Decode(&got); err != nil {
 			t.Fatal(err)

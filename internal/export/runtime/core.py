@@ -199,19 +199,43 @@ def _bind_arg(a, env):
     return {"value": struct.pack(_STRUCT[kind], _int(text, env))}
 
 
-def names(B, H, Hkv, Sq, Skv, D, scale=None):
-    """The names that expressions may use."""
-    return {"B": B, "H": H, "Hkv": Hkv, "Sq": Sq, "S": Sq, "Skv": Skv, "D": D, "softcap": 0.0, "window_left": -1,
-            "window_right": -1, "total_q": B * Sq, "total_kv": B * Skv, "min_q": Sq, "min_kv": Skv, "page_size": 0, "pages": 0,
-            "max_pages": 0, "kv_pages": 0, "scale_block_q": 0, "scale_block_kv": 0, "scale": 1 / math.sqrt(D) if scale is None else float(scale)}
+class Problem:
+    """What is computed. The names are those of the fields of problem.Attention.
+
+    queries and keys say how the sequences of a batch lie in memory: "" is all of one length,
+    "padded", "packed" or "paged".
+    """
+
+    def __init__(self, B, H, Hkv, Sq, Skv, D, output, *, format=None, causal=False, scale=None, window=(-1, -1), softcap=0.0, lse=False,
+                 sinks=False, layout="BHSD", queries="", keys="", total_q=None, total_kv=None, page_size=0, pages=0, max_pages=0):
+        left, right = window
+        if causal and left >= 0:
+            causal, right = False, 0  # the same mask, written as a window
+        limited = left >= 0 or right >= 0
+        ragged = bool(queries or keys)
+        self.env = {
+            "B": B, "H": H, "Hkv": Hkv, "Sq": Sq, "S": Sq, "Skv": Skv, "D": D, "softcap": float(softcap),
+            "window_left": left, "window_right": right, "page_size": page_size, "pages": pages, "max_pages": max_pages, "kv_pages": pages,
+            "total_q": B * Sq if total_q is None else total_q, "total_kv": B * Skv if total_kv is None else total_kv,
+            "min_q": 0 if ragged else Sq, "min_kv": 0 if ragged else Skv, "scale_block_q": 0, "scale_block_kv": 0,
+            "scale": 1 / math.sqrt(D) if scale is None else float(scale)}
+        self.facts = {"D": str(D), "format": format or _BUNDLE["kernels"][0]["fixed"]["format"], "output": output, "scaling": "per-head", "layout": layout,
+                      "mask": "causal" if causal else "window" if limited else "none", "lse": "true" if lse else "false"}
+        for name, value in (("sinks", "true" if sinks else ""), ("queries", queries), ("keys", keys)):
+            if value:
+                self.facts[name] = value
+        self.uses = [f for f, used in (
+            ("grouped-heads", H != Hkv), ("cross-lengths", Sq != Skv), ("causal", causal), ("lse", lse), ("scale", scale is not None),
+            ("window", limited), ("softcap", softcap != 0), ("sinks", sinks), ("ragged", ragged), ("paged", keys == "paged")) if used]
 
 
-def _serves(k, env, facts, uses):
+def _serves(k, problem, env):
     """Return None if a kernel computes a problem, or the reason why it does not."""
-    for name, value in facts.items():
-        if k["fixed"].get(name, value) != value:
-            return "%s is %s, the kernel is written for %s" % (name, value, k["fixed"][name])
-    for feature in uses:
+    for name, want in k["fixed"].items():
+        have = problem.facts.get(name, "none")
+        if have != want:
+            return "%s is %s, the kernel is written for %s" % (name, have, want)
+    for feature in problem.uses:
         if feature not in k.get("supports", []):
             return "it does not support %s" % feature
     env = dict(env)
@@ -223,12 +247,11 @@ def _serves(k, env, facts, uses):
     return None
 
 
-def choose(env, facts, scaled):
-    """Return the index of the best kernel for a problem: that of the nearest sample that serves it."""
-    uses = [f for f, used in (("grouped-heads", env["H"] != env["Hkv"]), ("cross-lengths", env["Sq"] != env["Skv"]),
-                              ("causal", facts["mask"] == "causal"), ("lse", facts["lse"] == "true"), ("scale", scaled)) if used]
+def choose(problem, env):
+    """Return the index of the best kernel for a problem: that of the nearest sample that serves it. env has the
+    names of the problem and SMs."""
     at = (env["B"] * env["H"], env["H"] // env["Hkv"], env["Sq"], env["Skv"])
-    reasons = [_serves(k, env, facts, uses) for k in _BUNDLE["kernels"]]
+    reasons = [_serves(k, problem, env) for k in _BUNDLE["kernels"]]
     best, found = None, math.inf
     for c in _BUNDLE["choices"]:
         if reasons[c["kernel"]] is None:
@@ -236,10 +259,11 @@ def choose(env, facts, scaled):
             if d < found:
                 best, found = c["kernel"], d
     if best is None:
-        have = sorted({", ".join("%s %s" % (n, k["fixed"][n]) for n in ("D", "format", "output", "mask", "lse")) for k in _BUNDLE["kernels"]})
-        why = sorted({r for r in reasons if r})
+        have = sorted({", ".join("%s %s" % (n, v) for n, v in k["fixed"].items() if n not in ("format", "scaling")) for k in _BUNDLE["kernels"]})
+        # A kernel that only a rule excludes is nearer than one that is written for something else.
+        why = sorted({r for r in reasons if " is written for " not in r and not r.startswith("it does not support")}) or sorted(set(reasons))
         raise AttestError("no kernel of this file computes B=%d H=%d Hkv=%d Sq=%d Skv=%d D=%d with %s: %s. This file has kernels for: %s" % (
-            env["B"], env["H"], env["Hkv"], env["Sq"], env["Skv"], env["D"], ", ".join("%s %s" % i for i in facts.items()),
+            env["B"], env["H"], env["Hkv"], env["Sq"], env["Skv"], env["D"], ", ".join("%s %s" % i for i in problem.facts.items()),
             "; ".join(why), "; ".join(have)))
     return best
 
@@ -324,9 +348,9 @@ def _load(device, index):
 class Plan:
     """The best kernel for one problem on one device. run takes addresses and a stream."""
 
-    def __init__(self, device, env, facts, scaled):
-        env = dict(env, SMs=_attribute(device, 16))
-        index = choose(env, facts, scaled)
+    def __init__(self, device, problem):
+        env = dict(problem.env, SMs=_attribute(device, 16))
+        index = choose(problem, env)
         self.kernel = _BUNDLE["kernels"][index]
         functions = _load(device, index)
 
@@ -340,8 +364,8 @@ class Plan:
 
         bound = bind(self.kernel, env, resident)
         self.workspaces = [m for m in bound["memory"] if m["role"] == "workspace"]
-        self.zeroed = [m for m in bound["memory"] if m["role"] != "workspace" and m["init"]]
         self.names = [m["name"] for m in bound["memory"]]
+        self.kept = {}  # workspaces that are zeroed once, by name and stream
         self.steps = [self._prepare(s, functions[s["entry"]]) for s in bound["steps"]]
 
     def _prepare(self, s, function):

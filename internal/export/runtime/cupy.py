@@ -40,9 +40,7 @@ def _plan(q, k, v, qs, ks, vs, causal, scale):
         _check(name, a, cupy.float32, (n,))
     if causal and sq > skv:
         raise ValueError("causal attention with %d queries and %d keys: the first queries would see no key" % (sq, skv))
-    env = names(b, h, hkv, sq, skv, d, scale)
-    facts = {"D": str(d), "format": _FORMAT, "output": "f16", "mask": "causal" if causal else "none", "lse": "false"}
-    return Plan(q.device.id, env, facts, scale is not None)
+    return Plan(q.device.id, Problem(b, h, hkv, sq, skv, d, "f16", causal=causal, scale=scale))
 
 
 def attention(q, k, v, qs, ks, vs, *, causal=False, scale=None):
