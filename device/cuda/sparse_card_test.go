@@ -398,6 +398,11 @@ func TestCardTable(t *testing.T) {
 				k := isatest.Kernel("k", part)
 				k.Version, k.Target = version, ptx.SM90a
 				m, err := d.Load("k.ptx", k.String())
+				if err != nil && strings.Contains(err.Error(), "NOT_SUPPORTED") {
+					// The driver takes some queries of surfaces only of a variable, not of a register.
+					refusedAlone(t, d.Load, part, version)
+					break
+				}
 				if err != nil {
 					t.Errorf("%s: %.600s\n%s", f.Syntax, err, named(k.String(), err.Error()))
 					refusedAlone(t, d.Load, part, version)

@@ -206,7 +206,7 @@ func constantHint(t ptx.Type) string {
 	switch {
 	case t == ptx.F32 || t == ptx.F64:
 		return "write a float as 0f3F800000 or 0d3FF0000000000000"
-	case t.Class() == ptx.ClassFloat || t.Class() == ptx.ClassPacked:
+	case t == ptx.B128 || t.Class() == ptx.ClassFloat || t.Class() == ptx.ClassPacked:
 		return "the type has no constants, move the bits into a register first"
 	case t.Class() == ptx.ClassBits:
 		return "bits take an integer, or a float of their size"
@@ -226,7 +226,7 @@ func (d *decoder) name(in *ptx.Inst, o *ptx.Operand, t ptx.Type) {
 		d.errorf(in, o, "bad-operand", "%s is a %s; move its address into a register first", o.Sym.Name, o.Sym.Kind)
 	case o.Sym.Kind != ptx.VarSymbol && o.Sym.Kind != ptx.FuncSymbol:
 		d.errorf(in, o, "bad-operand", "%s is a %s, which has no address", o.Sym.Name, o.Sym.Kind)
-	case t.Class() == ptx.ClassFloat || t.Bits() < 32:
+	case t.Class() == ptx.ClassFloat || t.Bits() < 32 || t.Bits() > 64:
 		d.errorf(in, o, "type-mismatch", "the address of %s does not fit .%s", o.Sym.Name, t)
 	}
 }

@@ -43,7 +43,7 @@ func constantFits(kind ptx.OperandKind, t ptx.Type) bool {
 		case ptx.F64Operand:
 			return t == ptx.B64
 		}
-		return true
+		return t != ptx.B128 // constants have 64 bits
 	case ptx.ClassUnsigned, ptx.ClassSigned, ptx.ClassPred:
 		return kind == ptx.ImmOperand
 	case ptx.ClassFloat:
