@@ -75,7 +75,8 @@ type warpBar struct{ rank, warp, bar int }
 type arrival struct {
 	id      int
 	lanes   uint32
-	all     bool // the barrier counts all threads of the block
+	all     bool // the barrier counts all threads of the block, because it has no count
+	block   bool // the count of the barrier is the number of threads of the block
 	aligned bool // the lanes of a warp must reach the barrier together
 	serial  int  // number of findings of the cluster so far: later findings may follow from this one
 }
@@ -102,14 +103,15 @@ func (b *barrierWatch) step(s *observe.Step) {
 		}
 		return
 	}
-	bar, all := s.Arg("bar"), s.Arg("threads") == nil
+	bar, threads := s.Arg("bar"), s.Arg("threads")
 	for m := s.Mask; m != 0; {
 		l := bits.TrailingZeros32(m)
 		v, lanes := s.Value(bar, l), uint32(1)<<l
 		for m &= m - 1; m != 0 && s.Value(bar, bits.TrailingZeros32(m)) == v; m &= m - 1 {
 			lanes |= m & -m
 		}
-		b.arrive(warpBar{s.Rank, s.Warp, int(v)}, arrival{s.ID, lanes, all, isAlignedBarrier(s.Op.Text), b.serial})
+		block := threads != nil && int(s.Value(threads, l)) == b.l.Launch.Block.Count()
+		b.arrive(warpBar{s.Rank, s.Warp, int(v)}, arrival{s.ID, lanes, threads == nil, block, isAlignedBarrier(s.Op.Text), b.serial})
 	}
 }
 
@@ -161,8 +163,11 @@ func (b *barrierWatch) open(o *observe.Opening) {
 				break
 			}
 		}
-		if as[0].all {
+		switch {
+		case as[0].all:
 			one = &as[0]
+			b.reportAbsent(o.Rank, warp, warp, &as[0])
+		case as[0].block && arrived(as)&b.ended(o.Rank, warp) == 0: // none ended after a bar.arrive
 			b.reportAbsent(o.Rank, warp, warp, &as[0])
 		}
 		delete(b.at, k)
@@ -175,6 +180,14 @@ func (b *barrierWatch) open(o *observe.Opening) {
 			b.reportAbsent(o.Rank, warp, firstWarp(o.Warps), one)
 		}
 	}
+}
+
+// arrived returns the lanes of all arrivals.
+func arrived(as []arrival) (lanes uint32) {
+	for i := range as {
+		lanes |= as[i].lanes
+	}
+	return lanes
 }
 
 func firstWarp(warps []uint32) int {
