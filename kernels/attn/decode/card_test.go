@@ -69,8 +69,13 @@ func TestCardServing(t *testing.T) {
 
 // meaningless makes inputs for timing: bytes of small numbers, without a reference.
 func meaningless(p problem.Attention) inputs {
-	tensor := func(d fp8.Dims, heads int) *fp8.Tensor {
-		x := &fp8.Tensor{Format: fp8.E4M3, Scaling: fp8.PerHead, Shape: d, Data: make([]byte, d.Len()), Scales: make([]float32, heads)}
+	p = p.Filled()
+	q, kv := fp8.PerHead, fp8.PerHead
+	if p.Scaling == problem.PerToken {
+		q, kv = fp8.PerBlock(1), fp8.PerBlock(1)
+	}
+	tensor := func(d fp8.Dims, s fp8.Scaling) *fp8.Tensor {
+		x := &fp8.Tensor{Format: fp8.E4M3, Scaling: s, Shape: d, Data: make([]byte, d.Len()), Scales: make([]float32, s.Count(d))}
 		state := uint64(d.Len())
 		for i := range x.Data {
 			state = state*6364136223846793005 + 1442695040888963407
@@ -81,7 +86,84 @@ func meaningless(p problem.Attention) inputs {
 		}
 		return x
 	}
-	return inputs{P: p, Quantised: &ref.Quantised{Q: tensor(p.Q(), p.Hq), K: tensor(p.KV(), p.Hkv), V: tensor(p.KV(), p.Hkv)}}
+	return inputs{
+		P: p, Quantised: &ref.Quantised{Q: tensor(p.Q(), q), K: tensor(p.KV(), kv), V: tensor(p.KV(), kv)},
+		Original: &ref.Inputs{Q: &ref.Floats{Shape: p.Q(), Data: make([]float32, p.Q().Len())}},
+	}
+}
+
+// TestCardServingTimes times what servers have, in a replayed graph with warm caches: the same
+// keys in pages, with scales of tokens, with Q in 16 bits; ragged batches; prefill.
+func TestCardServingTimes(t *testing.T) {
+	card := kerneltest.Card(t, ptx.SM90a)
+	timer, err := timing.New(card)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer timer.Close()
+	base := attends(16, 32, 8, 1, 8192, 128)
+	with := func(p problem.Attention, change func(*problem.Attention)) problem.Attention {
+		change(&p)
+		return p.Filled()
+	}
+	paged := with(base, func(p *problem.Attention) { p.Keys, p.PageSize, p.Layout = problem.Paged, 16, problem.BSHD })
+	long := with(attends(16, 32, 8, 1, 65536, 128), func(p *problem.Attention) {
+		p.Keys, p.PageSize = problem.Paged, 64
+		p.LengthsKV = "512,512,512,512,512,512,512,512,512,512,512,512,512,512,512,65536"
+	})
+	chunk := with(attends(1, 32, 8, 512, 8192, 128), func(p *problem.Attention) { p.Keys, p.PageSize, p.Causal = problem.Paged, 64, true })
+	for _, c := range []struct {
+		name string
+		p    problem.Attention
+	}{
+		{"uniform", base}, {"padded, full lengths", with(base, func(p *problem.Attention) { p.Keys = problem.Padded })},
+		{"pages of 16, BSHD", paged}, {"pages of 64", with(base, func(p *problem.Attention) { p.Keys, p.PageSize = problem.Paged, 64 })},
+		{"q f16", with(base, func(p *problem.Attention) { p.FormatQ = problem.F16 })}, {"q bf16", with(base, func(p *problem.Attention) { p.FormatQ = problem.BF16 })},
+		{"scales per token", with(base, func(p *problem.Attention) { p.Scaling = problem.PerToken })},
+		{"scales per page", with(paged, func(p *problem.Attention) { p.Scaling, p.FormatQ = problem.PerPage, problem.BF16 })},
+		{"window 1024", with(base, func(p *problem.Attention) { p.Window = problem.NewWindow(1023, 0) })},
+		{"64 short and long sequences", with(attends(64, 32, 8, 1, 8192, 128), func(p *problem.Attention) {
+			p.Keys, p.PageSize = problem.Paged, 64
+			lengths := make([]int, p.B)
+			for i := range lengths {
+				lengths[i] = 128 + (i*i*37)%8064
+			}
+			p.LengthsKV = problem.NewLengths(lengths)
+		})},
+		{"one long sequence", long}, {"chunked prefill", chunk}, {"one sequence, paged", with(attends(1, 32, 8, 1, 8192, 128), func(p *problem.Attention) { p.Keys, p.PageSize = problem.Paged, 64 })},
+	} {
+		in := meaningless(c.p)
+		if c.p.Scaling == problem.PerPage { // any scales
+			in.K.Scales, in.V.Scales = make([]float32, c.p.B*c.p.Hkv*c.p.Skv), make([]float32, c.p.B*c.p.Hkv*c.p.Skv)
+		}
+		in.Places = ref.NewPlaces(c.p, 1)
+		b := newBench(t, card, in)
+		config := Default(c.p, h200)
+		if rows(c.p) > mostRows {
+			config = Prefill(c.p, h200)
+		}
+		k, err := New(c.p, config, ptx.SM90a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := 0
+		for _, n := range c.p.KeyLengths() {
+			keys += n
+		}
+		traffic := 2 * keys * c.p.Hkv * c.p.D
+		entry, launch := b.Only(k)
+		one, err := timer.GraphReplay(t.Context(), timing.Launches(c.name, entry, int64(traffic), launch), timing.Warm, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := timing.Interleave(t.Context(), timing.Plan{WarmUp: 10 * time.Millisecond, Stop: timing.Stop{Least: 20, Most: 50, Time: time.Second}}, one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := run.Summary(0)
+		t.Logf("%-30s %-45v grid %d,%d p50 %8.2f µs %7.0f GB/s", c.name, config, launch.Grid.X, launch.Grid.Y, s.P50, float64(traffic)/s.P50/1e3)
+		one.Close()
+	}
 }
 
 // timed are the configurations that TestCardTimes compares.

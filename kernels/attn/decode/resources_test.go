@@ -31,8 +31,22 @@ func registers(t *testing.T, k *kernel.Kernel, target ptx.Target) (registers, sp
 	return string(found[2]), string(found[1])
 }
 
-// TestResources compiles kernels with ptxas. They spill no registers where the limit is that of
-// the gate. It also prints the lines for the file of package resources.
+// wantNoSpills logs the registers of a kernel. Spilled registers are an error.
+func wantNoSpills(t *testing.T, p problem.Attention, c Config, target ptx.Target) {
+	t.Helper()
+	k, err := New(p, c, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, spilled := registers(t, k, target)
+	t.Logf("%v, %v, %v: %s registers, %s bytes spilled", p, c, target, used, spilled)
+	if spilled != "0" {
+		t.Errorf("%v, %v, %v: %s bytes spilled", p, c, target, spilled)
+	}
+}
+
+// TestResources compiles kernels with ptxas. They spill no registers. It also prints the lines for
+// the file of package resources.
 func TestResources(t *testing.T) {
 	if _, err := exec.LookPath("ptxas"); err != nil {
 		t.Skip("no ptxas on PATH")
@@ -41,24 +55,22 @@ func TestResources(t *testing.T) {
 		for _, rows := range []int{4, 32, 64} {
 			p := attends(1, rows, 1, 1, 8192, d)
 			p.LSE = true
-			for _, on := range []struct {
-				config Config
-				target ptx.Target
-			}{{Default(p, h200), ptx.SM90a}, {Default(p, kernel.Chip{}), ptx.SM89}} {
-				k, err := New(p, on.config, on.target)
-				if err != nil {
-					t.Fatal(err)
-				}
-				used, spilled := registers(t, k, on.target)
-				t.Logf("d%d, %v, %v: %s registers, %s bytes spilled", d, on.config, on.target, used, spilled)
-				if spilled != "0" && on.config.maxRegisters(d, on.target) < 255 {
-					t.Errorf("d%d, %v, %v: %s bytes spilled", d, on.config, on.target, spilled)
-				}
-			}
+			wantNoSpills(t, p, Default(p, h200), ptx.SM90a)
+			wantNoSpills(t, p, Default(p, kernel.Chip{}), ptx.SM89)
+		}
+		p := attends(1, 8, 2, 2, 8192, d)
+		p.Keys, p.Layout, p.LSE, p.Window, p.Softcap, p.Sinks = problem.Paged, problem.BSHD, true, problem.NewWindow(100, 0), 20, true
+		for i, s := range []problem.Scaling{problem.PerHead, problem.PerToken, problem.PerPage} {
+			p := p
+			p.Scaling, p.FormatQ = s, []problem.Format{problem.F16, "", problem.BF16}[i]
+			p = p.Filled()
+			wantNoSpills(t, p, Default(p, h200), ptx.SM90a)
+			wantNoSpills(t, p, Prefill(p, h200), ptx.SM90a)
+			wantNoSpills(t, p, Default(p, kernel.Chip{}), ptx.SM89)
 		}
 	}
 	for _, d := range []int{64, 128} {
-		for _, name := range []string{"decode", "decode-invariant"} {
+		for _, name := range []string{"decode", "decode-invariant", "prefill"} {
 			p, chip := problem.Attention{Shape: problem.Square(1, 8, 512, d)}.Filled(), kernel.Chip{Target: ptx.SM90a}
 			config, err := Family{}.Configure(name, p, chip)
 			if err != nil {
