@@ -74,6 +74,7 @@ var layers = []string{
 	"kernels/attn/hopper",
 	"kernels/attn/decode",
 	"kernels/attn/merge",
+	"kernels/attn/cache",
 	"kernels",
 	"attention",
 	"stats",

@@ -1,0 +1,98 @@
+package cache
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// Problem says what to append.
+type Problem struct {
+	B, Hkv, D int
+	New       int // most new tokens of a sequence
+	TotalNew  int // new tokens of all sequences, if they are packed
+	Skv       int // keys for which a sequence has room
+	Pages     int // pages of the cache
+	PageSize  int // rows of a page
+	Positions int // rows of the tables of cosines and sines; 0 is Skv
+
+	Input   problem.Format    // of new tokens: F16 or BF16
+	Format  problem.Format    // of the cache: E4M3 or E5M2
+	Scaling problem.Scaling   // PerTensor, PerHead or PerToken
+	Layout  problem.Layout    // of the cache
+	Keys    problem.Placement // of the cache: Paged or Padded
+	Tokens  problem.Placement // of new tokens: Uniform or Packed
+	Rope    problem.Rotation  // of K; "" rotates nothing
+}
+
+const (
+	threads = 128
+	warps   = threads / 32
+	// maxRows keeps the number of a row in a signed 32-bit integer.
+	maxRows = 1<<31 - 1
+)
+
+// Op names the operation.
+func (p Problem) Op() string { return "append" }
+
+// Check returns an error if a field has a value that is not allowed.
+func (p Problem) Check() error {
+	switch {
+	case p.Input != problem.F16 && p.Input != problem.BF16:
+		return fmt.Errorf("new tokens in %q: use f16 or bf16", p.Input)
+	case p.Format != problem.E4M3 && p.Format != problem.E5M2:
+		return fmt.Errorf("a cache in %q: use e4m3 or e5m2", p.Format)
+	case !slices.Contains([]problem.Scaling{problem.PerTensor, problem.PerHead, problem.PerToken}, p.Scaling):
+		return fmt.Errorf("scaling %q: use %s, %s or %s", p.Scaling, problem.PerTensor, problem.PerHead, problem.PerToken)
+	case p.Layout != problem.BHSD && p.Layout != problem.BSHD:
+		return fmt.Errorf("layout %q: use %s or %s", p.Layout, problem.BHSD, problem.BSHD)
+	case p.Keys != problem.Paged && p.Keys != problem.Padded:
+		return fmt.Errorf("a cache that is %q: use %s or %s", p.Keys, problem.Paged, problem.Padded)
+	case p.Tokens != problem.Uniform && p.Tokens != problem.Packed:
+		return fmt.Errorf("new tokens that are %q: leave it empty or use %s", p.Tokens, problem.Packed)
+	case !slices.Contains([]problem.Rotation{"", problem.RotateHalves, problem.RotatePairs}, p.Rope):
+		return fmt.Errorf("rope %q: use %s or %s", p.Rope, problem.RotateHalves, problem.RotatePairs)
+	case p.D != 64 && p.D != 128 && p.D != 256:
+		return fmt.Errorf("head dimension %d: use 64, 128 or 256", p.D)
+	case p.B < 1 || p.Hkv < 1 || p.New < 1 || p.Skv < 1:
+		return fmt.Errorf("%d sequences, %d heads, %d new tokens, %d keys: there must be at least one of each", p.B, p.Hkv, p.New, p.Skv)
+	case p.Keys == problem.Paged && (p.PageSize < 1 || p.Pages < 1):
+		return fmt.Errorf("%d pages of %d rows: there must be at least one of each", p.Pages, p.PageSize)
+	}
+	return nil
+}
+
+// Facts returns the values that the text depends on.
+func (p Problem) Facts() map[string]string {
+	return map[string]string{
+		"D": fmt.Sprint(p.D), "input": string(p.Input), "format": string(p.Format), "scaling": string(p.Scaling), "layout": string(p.Layout),
+		"keys": string(p.Keys), "tokens": string(p.Tokens), "rope": string(p.Rope),
+	}
+}
+
+// Uses returns no feature.
+func (p Problem) Uses() []string { return nil }
+
+// Names returns the sizes that expressions of the launch may use.
+func (p Problem) Names() expr.Env {
+	env := expr.Env{}
+	tokens, positions, width := p.B*p.New, p.Positions, 0
+	if p.Tokens == problem.Packed {
+		tokens = p.TotalNew
+	}
+	if positions == 0 {
+		positions = p.Skv
+	}
+	if p.PageSize > 0 {
+		width = (p.Skv + p.PageSize - 1) / p.PageSize
+	}
+	for name, n := range map[string]int{
+		"B": p.B, "Hkv": p.Hkv, "D": p.D, "Snew": p.New, "tokens": tokens, "Skv": p.Skv, "pages": p.Pages, "page_size": p.PageSize,
+		"max_pages": width, "positions": positions,
+	} {
+		env[name] = expr.Int(int64(n))
+	}
+	return env
+}
