@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/attention"
@@ -16,6 +18,8 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
+
+var sections = flag.String("sections", "", "sections of testdata/torch_test.py to run; dump must be among them")
 
 // TestCardTorch runs an exported file under PyTorch on a GPU, and compares its outputs with those of
 // package attention, to the bit.
@@ -33,7 +37,7 @@ func TestCardTorch(t *testing.T) {
 	if err := os.WriteFile(file, torchFile(t), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(python, "testdata/torch_test.py", file, dir)
+	cmd := exec.Command(python, append([]string{"testdata/torch_test.py", file, dir}, strings.Fields(*sections)...)...)
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {

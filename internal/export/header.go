@@ -32,7 +32,7 @@ func (b *Bundle) header() ([]byte, error) {
 	for i := range b.Kernels {
 		k := &b.Kernels[i]
 		fmt.Fprintf(&tables, "\t{%s, %s, %s, %s, %s, attest_ptx_%d, attest_refuses_%d, attest_launch_%d},\n", strconv.Quote(k.Name),
-			orZero(k.Fixed["D"]), flag(k.Fixed["mask"] == "causal"), strconv.Quote(k.Fixed["output"]), flag(slices.Contains(k.Supports, "grouped-heads")), i, i, i)
+			orZero(k.Fixed["D"]), cBool(k.Fixed["mask"] == "causal"), strconv.Quote(k.Fixed["output"]), cBool(slices.Contains(k.Supports, "grouped-heads")), i, i, i)
 	}
 	fmt.Fprintf(&tables, "};\n\nstatic const int64_t attest_samples[%d][5] = {\n", max(1, len(b.Choices)))
 	for _, c := range b.Choices {
@@ -47,7 +47,7 @@ func (b *Bundle) header() ([]byte, error) {
 	return []byte(text), nil
 }
 
-func flag(on bool) string {
+func cBool(on bool) string {
 	if on {
 		return "1"
 	}
@@ -172,7 +172,7 @@ func (c *cKernel) launch(l *kernel.Launch) {
 		cluster = c.three(l.Cluster)
 	}
 	c.say("\t\tATTEST_LAUNCH((%s), (%s), (%s), %s, %s)", strings.Join(c.three(l.Grid), "), ("), strings.Join(c.three(l.Block), "), ("),
-		strings.Join(cluster, "), ("), flag(l.Cooperative), flag(l.Dependent))
+		strings.Join(cluster, "), ("), cBool(l.Cooperative), cBool(l.Dependent))
 	c.say("\t}")
 }
 

@@ -365,6 +365,7 @@ class Plan:
         bound = bind(self.kernel, env, resident)
         self.workspaces = [m for m in bound["memory"] if m["role"] == "workspace"]
         self.names = [m["name"] for m in bound["memory"]]
+        self.launch = _driver().cuLaunchKernelEx
         self.kept = {}  # workspaces that are zeroed once, by name and stream
         self.steps = [self._prepare(s, functions[s["entry"]]) for s in bound["steps"]]
 
@@ -402,7 +403,6 @@ class Plan:
 
     def run(self, addresses, stream):
         """Queue the launches. addresses are those of the operands, in the order of names."""
-        launch = _driver().cuLaunchKernelEx
         for function, config, ref, pointers, slots, maps, _, _ in self.steps:
             for held, at in slots:
                 held.value = addresses[at]
@@ -415,7 +415,7 @@ class Plan:
                     found = known[address] = _encode(a, address)
                 pointers[i] = found[1]
             config.stream = stream
-            code = launch(ref, function, pointers, None)
+            code = self.launch(ref, function, pointers, None)
             if code:
                 _call_failed("cuLaunchKernelEx", code)
 
