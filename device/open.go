@@ -2,10 +2,10 @@ package device
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
+
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Driver opens devices of one kind.
@@ -43,7 +43,7 @@ func Open(name string) (Device, error) {
 	kind, arg, _ := strings.Cut(name, ":")
 	d, ok := drivers[kind]
 	if !ok {
-		known := slices.Sorted(maps.Keys(drivers))
+		known := sorted.Keys(drivers)
 		return nil, fmt.Errorf("no device %q: this program has %s", name, strings.Join(known, ", "))
 	}
 	return d.Open(arg)

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -123,7 +123,7 @@ func (s *Store) numbers() (list []int, err error) {
 			list = append(list, seq)
 		}
 	}
-	slices.Sort(list)
+	sort.Ints(list)
 	return list, err
 }
 

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Exported counts what an export holds.
@@ -43,7 +43,7 @@ func (s *Store) Export(w io.Writer) (Exported, error) {
 		}
 		return err
 	}
-	for _, hash := range slices.Sorted(maps.Keys(v.texts)) {
+	for _, hash := range sorted.Keys(v.texts) {
 		text, err := s.Text(hash)
 		if err != nil {
 			return n, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -53,7 +54,7 @@ func (s *Store) verify() *verification {
 	if _, err := s.Identities(); err != nil {
 		v.damaged(err)
 	}
-	slices.SortFunc(v.Problems, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
+	sorted.By(v.Problems, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
 	v.Problems = slices.Compact(v.Problems)
 	return v
 }

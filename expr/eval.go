@@ -1,10 +1,11 @@
 package expr
 
 import (
-	"maps"
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Eval returns the value of e. It is a float if a float takes part in it, and an
@@ -83,7 +84,7 @@ func (e Expr) lookup(n *node, env Env) (Value, error) {
 	v, ok := env[n.name]
 	switch {
 	case !ok:
-		return v, e.unknown(n, slices.Sorted(maps.Keys(env)))
+		return v, e.unknown(n, sorted.Keys(env))
 	case v.float && (math.IsNaN(v.num) || math.IsInf(v.num, 0)):
 		return v, e.errorf(n, "%s is %v", n.name, v.num)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -71,7 +72,7 @@ func (e Expr) Names() []string {
 			names = append(names, n.name)
 		}
 	})
-	slices.Sort(names)
+	sort.Strings(names)
 	return slices.Compact(names)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -148,7 +149,7 @@ func (f *Finding) Fingerprint() string {
 // Sort orders findings by their position in the PTX text. Findings at the same
 // position keep their order.
 func Sort(found []Finding) {
-	slices.SortStableFunc(found, func(a, b Finding) int {
+	sorted.By(found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
+	"sort"
 
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/fp8"
@@ -44,7 +44,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	for k := range m {
 		keys = append(keys, k)
 	}
-	slices.Sort(keys)
+	sort.Strings(keys)
 	return keys
 }
 

@@ -6,11 +6,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 )
@@ -282,7 +282,7 @@ func (b *bench) overrun() ([]string, error) {
 // changed returns the names of the inputs that were changed.
 func (b *bench) changed(in *inputs) ([]string, error) {
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(in.data)) {
+	for _, name := range sorted.Keys(in.data) {
 		have, err := b.read(name)
 		if err != nil {
 			return nil, err

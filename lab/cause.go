@@ -3,12 +3,12 @@ package lab
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
@@ -76,11 +76,11 @@ func (f *faults) oneColumn() (string, error) {
 			return f.within(fmt.Sprintf("every %dth column, from column %d on: the layout of a fragment", n, one(rest)))
 		}
 	}
-	sorted := slices.Sorted(maps.Keys(columns))
-	if len(sorted) == 1 {
-		return f.within(fmt.Sprintf("only column %d", sorted[0]))
+	order := sorted.Keys(columns)
+	if len(order) == 1 {
+		return f.within(fmt.Sprintf("only column %d", order[0]))
 	}
-	if first, last := sorted[0], sorted[len(sorted)-1]; len(columns) <= d/2 && last-first < d/2 {
+	if first, last := order[0], order[len(order)-1]; len(columns) <= d/2 && last-first < d/2 {
 		return f.within(fmt.Sprintf("columns %d to %d only", first, last))
 	}
 	return "", nil
@@ -105,7 +105,7 @@ func one(m map[int]int) int {
 // list returns numbers as a text: "1, 2 and 7".
 func list(m map[int]int) string {
 	var words []string
-	for _, n := range slices.Sorted(maps.Keys(m)) {
+	for _, n := range sorted.Keys(m) {
 		words = append(words, strconv.Itoa(n))
 	}
 	last := len(words) - 1
@@ -250,7 +250,7 @@ func (f *faults) rowsOrHeads() (string, error) {
 	if names := f.counts(func(e element) int { return e.H }); len(names) < s.Hq && s.B > 1 {
 		return fmt.Sprintf("only heads %s, in every batch: a scale or an offset", list(names)), nil
 	}
-	rows := slices.Sorted(maps.Keys(f.counts(func(e element) int { return e.S })))
+	rows := sorted.Keys(f.counts(func(e element) int { return e.S }))
 	first, last := rows[0], rows[len(rows)-1]
 	switch {
 	case len(rows) == 1:

@@ -2,10 +2,10 @@ package lab
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 )
@@ -25,7 +25,7 @@ var (
 // errors of a kernel are compared with a computation in the claimed precision, so a kernel
 // that claims less than it needs would be judged by a yardstick that it chose itself.
 func checkClaims(k *kernel.Kernel, p problem.Attention) error {
-	for _, name := range slices.Sorted(maps.Keys(k.Claims)) {
+	for _, name := range sorted.Keys(k.Claims) {
 		if name != claimedP && name != claimedAccumulator {
 			return fmt.Errorf("claims %s: only %s and %s can be claimed", name, claimedP, claimedAccumulator)
 		}

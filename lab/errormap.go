@@ -3,8 +3,8 @@ package lab
 import (
 	"cmp"
 	"math"
-	"slices"
 
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -107,7 +107,7 @@ func (f *faults) tiles() []record.Tile {
 		t.Max = max(t.Max, e.size())
 	}
 	if len(list) > mostTiles {
-		slices.SortStableFunc(list, func(a, b record.Tile) int { return cmp.Compare(b.Bad, a.Bad) })
+		sorted.By(list, func(a, b record.Tile) int { return cmp.Compare(b.Bad, a.Bad) })
 		list = list[:mostTiles]
 	}
 	return list
@@ -122,7 +122,7 @@ func (f *faults) blameKeys(tiles []record.Tile) (found []*ref.Blame, tried int, 
 			order = append(order, &tiles[i])
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *record.Tile) int { return cmp.Compare(b.Max, a.Max) })
+	sorted.By(order, func(a, b *record.Tile) int { return cmp.Compare(b.Max, a.Max) })
 	for _, t := range order[:min(len(order), mostBlamed)] {
 		worst := f.worst(t)
 		if worst.missing {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
@@ -84,7 +85,7 @@ const mostNeighbours = 24
 func (t *Trials) WhyRedundant(ctx context.Context, line int, others []SyncOp) (why string, err error) {
 	defer device.CatchBug(&err)
 	others = slices.DeleteFunc(slices.Clone(others), func(o SyncOp) bool { return o.Line == line })
-	slices.SortStableFunc(others, func(a, b SyncOp) int { return cmp.Compare(distance(a.Line, line), distance(b.Line, line)) })
+	sorted.By(others, func(a, b SyncOp) int { return cmp.Compare(distance(a.Line, line), distance(b.Line, line)) })
 	others = others[:min(len(others), mostNeighbours)]
 	var around string
 	for _, o := range others {

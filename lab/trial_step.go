@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -59,7 +59,7 @@ func stepsOf(s *Subject, p Plan, r *record.Record) (steps []trialStep) {
 		before = one
 		steps = append(steps, trialStep{kind: caseStep, inputs: one, sets: sets})
 	}
-	slices.SortStableFunc(steps, func(a, b trialStep) int { return cmp.Compare(a.cost(), b.cost()) })
+	sorted.By(steps, func(a, b trialStep) int { return cmp.Compare(a.cost(), b.cost()) })
 	few := len(r.Correctness.Cases) / 2
 	for i := range steps {
 		switch {

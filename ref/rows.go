@@ -2,8 +2,8 @@ package ref
 
 import (
 	"cmp"
-	"slices"
 
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
@@ -40,7 +40,7 @@ func Rows(p problem.Attention, n int, seed uint64) []Row {
 	for r := range picked {
 		rows = append(rows, r)
 	}
-	slices.SortFunc(rows, func(a, b Row) int {
+	sorted.By(rows, func(a, b Row) int {
 		return cmp.Or(a.B-b.B, a.H-b.H, a.S-b.S)
 	})
 	return rows

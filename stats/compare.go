@@ -7,6 +7,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
+
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Replicate holds the times of two kernels that one process measured side by side.
@@ -117,7 +120,7 @@ func bootstrap(reps []Replicate, opt Options) []float64 {
 		}
 		means[i] = sum / float64(len(reps))
 	}
-	slices.Sort(means)
+	sort.Float64s(means)
 	return means
 }
 
@@ -133,7 +136,7 @@ func rank(xs []float64) ranked {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(xs[a], xs[b]) })
+	sorted.By(order, func(a, b int) int { return cmp.Compare(xs[a], xs[b]) })
 	r := ranked{make([]float64, len(xs)), make([]int, len(xs))}
 	for place, i := range order {
 		r.sorted[place], r.at[i] = xs[i], place

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"slices"
+	"sort"
 )
 
 // Summary describes a sample.
@@ -38,7 +39,7 @@ func Summarise(xs []float64) Summary {
 	if len(xs) == 0 {
 		return Summary{}
 	}
-	sorted := slices.Sorted(slices.Values(xs))
+	sorted := ascending(xs)
 	s := Summary{
 		N: len(xs), P50: Quantile(sorted, 0.5), P90: Quantile(sorted, 0.9),
 		Min: sorted[0], Max: sorted[len(sorted)-1],
@@ -49,6 +50,13 @@ func Summarise(xs []float64) Summary {
 		s.CV = s.Std / s.Mean
 	}
 	return s
+}
+
+// ascending returns a sorted copy of xs.
+func ascending(xs []float64) []float64 {
+	xs = slices.Clone(xs)
+	sort.Float64s(xs)
+	return xs
 }
 
 // Quantile returns the q-quantile of sorted values, with linear interpolation between
@@ -65,7 +73,7 @@ func Quantile(sorted []float64, q float64) float64 {
 
 // Median returns the median of xs, which need not be sorted.
 func Median(xs []float64) float64 {
-	return Quantile(slices.Sorted(slices.Values(xs)), 0.5)
+	return Quantile(ascending(xs), 0.5)
 }
 
 // MedianInterval returns a confidence interval for the median of the distribution from
@@ -74,7 +82,7 @@ func Median(xs []float64) float64 {
 // five values or fewer no pair reaches 0.95. Then the interval is from the smallest to the
 // largest value, and its Confidence is less.
 func MedianInterval(xs []float64, confidence float64) Interval {
-	return medianInterval(slices.Sorted(slices.Values(xs)), confidence)
+	return medianInterval(ascending(xs), confidence)
 }
 
 // medianInterval uses that the number of values below the median is binomial with

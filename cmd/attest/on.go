@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -137,7 +138,7 @@ func (x *elsewhere) job(c *cobra.Command, args []string) (*remote.Job, error) {
 			return nil, err
 		}
 	}
-	slices.Sort(j.Reads)
+	sort.Strings(j.Reads)
 	j.Reads = slices.Compact(j.Reads)
 	if err := x.environment(j); err != nil {
 		return nil, err
@@ -234,7 +235,7 @@ func (x *elsewhere) environment(j *remote.Job) error {
 			terminals = append(terminals, name)
 		}
 	}
-	slices.Sort(terminals)
+	sort.Strings(terminals)
 	j.Env[term.TerminalsVariable] = strings.Join(terminals, ",")
 	return nil
 }

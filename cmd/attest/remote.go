@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/remote"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
@@ -183,7 +182,7 @@ func listHosts(env *cli.Env) error {
 		return nil
 	}
 	t := term.Table{}
-	for _, name := range slices.Sorted(maps.Keys(hosts)) {
+	for _, name := range sorted.Keys(hosts) {
 		h := hosts[name]
 		if env.JSON {
 			env.Encode(hostRow{name, h.SSH, h.Dir, h.Env})

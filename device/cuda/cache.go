@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // cached is compiled code with the log of the compiler.
@@ -199,7 +201,7 @@ func (c *cache) trim() {
 			os.Remove(filepath.Join(c.dir, e.Name()))
 		}
 	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	sorted.By(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for _, f := range files {
 		if total <= c.diskLimit {
 			return

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 )
@@ -59,7 +59,7 @@ func (r *CompareResult) printCounters(env *cli.Env) {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	n := 0
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	for _, name := range sorted.Keys(all) {
 		if report.Counter(a[name]) != report.Counter(b[name]) {
 			n++
 			t.Row(name, report.Counter(a[name]), report.Counter(b[name]), over(b[name], a[name]))

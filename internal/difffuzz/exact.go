@@ -3,6 +3,7 @@ package difffuzz
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
@@ -48,7 +49,8 @@ func minMaxOfItself(m isa.Match, args []string) bool {
 	if op != "min" && op != "max" || t.Integer() {
 		return false
 	}
-	sources := slices.Sorted(slices.Values(args[1:]))
+	sources := slices.Clone(args[1:])
+	sort.Strings(sources)
 	return len(slices.Compact(sources)) < len(args)-1
 }
 

@@ -5,11 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Find is a kernel on which two devices differ.
@@ -68,7 +68,7 @@ func (f *Find) cause() string {
 			ops[i.Op] = true
 		}
 	})
-	return f.Difference.Kind + " " + strings.Join(slices.Sorted(maps.Keys(ops)), " ")
+	return f.Difference.Kind + " " + strings.Join(sorted.Keys(ops), " ")
 }
 
 // opcode returns an instruction without its guard and operands.

@@ -3,8 +3,9 @@ package difffuzz
 import (
 	"cmp"
 	"context"
-	"slices"
 	"sync"
+
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Fuzzer compares two devices on one kernel after the other.
@@ -61,7 +62,7 @@ func (f *Fuzzer) Run(ctx context.Context) (Stats, error) {
 	}
 	wait.Wait()
 	f.stats.Next = f.Seed + uint64(f.next)
-	slices.SortFunc(f.stats.Finds, func(a, b *Find) int { return cmp.Compare(a.Seed, b.Seed) })
+	sorted.By(f.stats.Finds, func(a, b *Find) int { return cmp.Compare(a.Seed, b.Seed) })
 	return f.stats, f.err
 }
 

@@ -5,8 +5,10 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -65,7 +67,7 @@ func newGrid(tiles []record.Tile) *grid {
 		g.columns = max(g.columns, t.RowTile+1)
 		g.bad += t.Bad
 	}
-	slices.SortFunc(g.heads, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	sorted.By(g.heads, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	return g
 }
 
@@ -147,7 +149,7 @@ func blamed(tiles []record.Tile) string {
 		}
 		n[t.KVTile]++
 	}
-	slices.Sort(order)
+	sort.Ints(order)
 	var parts []string
 	for _, kv := range order[:min(len(order), 6)] {
 		parts = append(parts, fmt.Sprintf("tile %d (in %d of %d tiles of rows)", kv, n[kv], len(tiles)))

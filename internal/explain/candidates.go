@@ -3,7 +3,6 @@ package explain
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/predict/machine"
 	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // most is the number of places that are tried for each kind of change.
@@ -140,14 +140,15 @@ func (s *spot) place() string {
 // top returns the spots with the largest positive values.
 func (f *finder) top(n int, value func(*spot) float64) []*spot {
 	var list []*spot
-	for _, s := range slices.SortedFunc(maps.Values(f.spots), func(a, b *spot) int {
-		return cmp.Or(cmp.Compare(value(b), value(a)), cmp.Compare(a.line, b.line), strings.Compare(a.key.text, b.key.text))
-	}) {
-		if len(list) < n && value(s) > 0 {
+	for _, s := range f.spots {
+		if value(s) > 0 {
 			list = append(list, s)
 		}
 	}
-	return list
+	sorted.By(list, func(a, b *spot) int {
+		return cmp.Or(cmp.Compare(value(b), value(a)), cmp.Compare(a.line, b.line), strings.Compare(a.key.text, b.key.text))
+	})
+	return list[:min(n, len(list))]
 }
 
 // add adds a change. s is the spot that it is about, or nil.

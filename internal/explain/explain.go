@@ -3,13 +3,13 @@ package explain
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/predict/machine"
 	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Change is a change of a kernel and what it would give. Times are in microseconds.
@@ -70,7 +70,7 @@ func Of(ctx context.Context, launches []predict.Work, chip chips.Chip, n int, pr
 		r.Tried++
 		r.add(merged(len(launches), chip))
 	}
-	slices.SortStableFunc(r.Changes, func(a, b Change) int {
+	sorted.By(r.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(b.score(), a.score()), strings.Compare(a.What, b.What))
 	})
 	if n >= 0 && len(r.Changes) > n {

@@ -3,6 +3,7 @@ package findingtext
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/finding"
@@ -64,7 +65,9 @@ func groupWaiters(all []finding.Waiter) (rows []*waiterRow) {
 
 // ranges writes numbers as "0-3,8".
 func ranges(n []int) string {
-	n = slices.Compact(slices.Sorted(slices.Values(n)))
+	n = slices.Clone(n)
+	sort.Ints(n)
+	n = slices.Compact(n)
 	var parts []string
 	for i := 0; i < len(n); {
 		j := i

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
@@ -57,7 +58,7 @@ func (a *Assembler) askTargets() error {
 	if len(a.Targets) == 0 {
 		return fmt.Errorf("%s --help names no architecture", a.Path)
 	}
-	slices.SortFunc(a.Targets, func(s, t ptx.Target) int {
+	sorted.By(a.Targets, func(s, t ptx.Target) int {
 		return s.SM*256 + int(s.Feature) - t.SM*256 - int(t.Feature)
 	})
 	return nil

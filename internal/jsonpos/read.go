@@ -2,13 +2,13 @@ package jsonpos
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Text returns the value of a string.
@@ -141,7 +141,7 @@ func (n *Node) Object(what string, known Fields, required ...string) error {
 		f := &n.fields[i]
 		read := known[f.Name]
 		if read == nil {
-			return f.unknown(what, slices.Sorted(maps.Keys(known)))
+			return f.unknown(what, sorted.Keys(known))
 		}
 		if err := read(f.Value); err != nil {
 			return err

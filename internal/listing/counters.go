@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
@@ -151,7 +151,7 @@ func worst(all []count.Line, cost func(*count.Line) uint64) (lines []count.Line)
 			lines = append(lines, l)
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b count.Line) int { return cmp.Compare(cost(&b), cost(&a)) })
+	sorted.By(lines, func(a, b count.Line) int { return cmp.Compare(cost(&b), cost(&a)) })
 	return lines[:min(len(lines), top)]
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
@@ -156,7 +157,8 @@ func (p *Program) mutated(list ...*Mutant) *ptx.Module {
 	module := *p.module
 	module.Items = slices.Clone(module.Items)
 	// Later statements first: a statement that is removed leaves the indices before it valid.
-	list = slices.SortedFunc(slices.Values(list), func(a, b *Mutant) int { return cmp.Compare(b.stmt, a.stmt) })
+	list = slices.Clone(list)
+	sorted.By(list, func(a, b *Mutant) int { return cmp.Compare(b.stmt, a.stmt) })
 	copies := map[*ptx.Func]*ptx.Func{}
 	for _, m := range list {
 		f := copies[m.fn]

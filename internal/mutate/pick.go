@@ -6,6 +6,8 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Pick yields a sample of mutants that pass Check: all mutants of the synchronisation first,
@@ -71,7 +73,7 @@ func strata(all []*Mutant, seed uint64) (list [][]*Mutant) {
 		r := rand.New(rand.NewPCG(seed, h.Sum64()))
 		r.Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
 	}
-	slices.SortFunc(list, func(a, b []*Mutant) int {
+	sorted.By(list, func(a, b []*Mutant) int {
 		return cmp.Or(cmp.Compare(order(a[0].Operator), order(b[0].Operator)), cmp.Compare(slices.Index(Regions, a[0].Region), slices.Index(Regions, b[0].Region)))
 	})
 	return list

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -95,7 +95,7 @@ func (p *Profile) Matching(name string) (names []string) {
 			names = append(names, have)
 		}
 	}
-	slices.Sort(names)
+	sort.Strings(names)
 	return names
 }
 

@@ -3,8 +3,9 @@ package predict
 import (
 	"cmp"
 	"math"
-	"slices"
 	"strings"
+
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Difference says where the predicted difference between two kernels arises. Times are in
@@ -86,7 +87,7 @@ func deltas(both [2][]Spent) (list []Delta) {
 }
 
 func byDifference(list []Delta) {
-	slices.SortStableFunc(list, func(a, b Delta) int {
+	sorted.By(list, func(a, b Delta) int {
 		return cmp.Or(cmp.Compare(math.Abs(b.Difference), math.Abs(a.Difference)), strings.Compare(a.Name, b.Name))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/internal/predict/machine"
 	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // divide distributes the time over reasons, phases and lines. micros converts cycles of one
@@ -19,7 +20,7 @@ func (p *Profile) divide(l *warptrace.Launch, r *machine.Result, micros, launch 
 	phases, lines := map[string]*part{}, map[place]*part{}
 	name := phaseNames(l.Program)
 	p.Spent = map[machine.Spender]float64{}
-	for _, at := range sorted(r.Spent) {
+	for _, at := range spenders(r.Spent) {
 		us, why := r.Spent[at]*micros, at.Why.String()
 		all[why] += us
 		p.Spent[at] = us
@@ -39,11 +40,13 @@ func (p *Profile) divide(l *warptrace.Launch, r *machine.Result, micros, launch 
 	}
 }
 
-// sorted returns the keys in order, so that sums of floats are the same in every run.
-func sorted(spent map[machine.Spender]float64) []machine.Spender {
-	return slices.SortedFunc(maps.Keys(spent), func(a, b machine.Spender) int {
+// spenders returns the keys in order, so that sums of floats are the same in every run.
+func spenders(spent map[machine.Spender]float64) []machine.Spender {
+	list := slices.Collect(maps.Keys(spent))
+	sorted.By(list, func(a, b machine.Spender) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Why, b.Why))
 	})
+	return list
 }
 
 // part collects the time of a phase or a line.
@@ -72,7 +75,7 @@ func (x *part) list() (list []Spent) {
 	for why, us := range x.reasons {
 		list = append(list, Spent{why, us})
 	}
-	slices.SortFunc(list, func(a, b Spent) int {
+	sorted.By(list, func(a, b Spent) int {
 		return cmp.Or(cmp.Compare(b.Micros, a.Micros), strings.Compare(a.Reason, b.Reason))
 	})
 	return list

@@ -2,10 +2,10 @@ package predict
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/predict/machine"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Profile is the prediction for one launch, or for several that run one after the other. Times are
@@ -116,7 +116,7 @@ func inOrder(reasons map[string]float64) (list []Spent) {
 // finish sorts the parts and adds their shares.
 func (p *Profile) finish() {
 	for _, parts := range [][]Part{p.Phases, p.Lines} {
-		slices.SortStableFunc(parts, func(a, b Part) int {
+		sorted.By(parts, func(a, b Part) int {
 			return cmp.Or(cmp.Compare(b.Micros, a.Micros), cmp.Compare(a.Line, b.Line), strings.Compare(a.Name, b.Name))
 		})
 		for i := range parts {

@@ -14,6 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/ncu"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -116,7 +117,7 @@ func writeReasons(w io.Writer, style term.Style, p *predict.Profile) {
 func writeBar(w io.Writer, style term.Style, p *predict.Profile, name string, units []predict.Unit) {
 	most := 0.0
 	order := slices.Clone(units)
-	slices.SortStableFunc(order, func(a, b predict.Unit) int { return cmp.Compare(p.Of(b), p.Of(a)) })
+	sorted.By(order, func(a, b predict.Unit) int { return cmp.Compare(p.Of(b), p.Of(a)) })
 	var parts []string
 	for _, u := range order {
 		most = max(most, p.Of(u))

@@ -2,8 +2,8 @@ package ptxstat
 
 import (
 	"cmp"
-	"slices"
 
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
@@ -229,7 +229,7 @@ func (t tally) counts() []Count {
 	for name, n := range t {
 		cs = append(cs, Count{name, n})
 	}
-	slices.SortFunc(cs, func(a, b Count) int {
+	sorted.By(cs, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
 	})
 	return cs

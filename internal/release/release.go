@@ -13,7 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -133,7 +133,7 @@ func (m *Maker) archive(binary []byte, when time.Time) ([]byte, error) {
 	for name := range files {
 		names = append(names, name)
 	}
-	slices.Sort(names)
+	sort.Strings(names)
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err != nil {

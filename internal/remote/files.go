@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
@@ -170,7 +171,9 @@ func jobName(o *Order, reads []string, stdin []byte) (string, error) {
 	if err := json.NewEncoder(h).Encode([]any{o.Args, o.Dir, o.Client, o.Evidence, o.Outputs}); err != nil {
 		return "", err
 	}
-	for _, path := range slices.Sorted(slices.Values(reads)) {
+	reads = slices.Clone(reads)
+	sort.Strings(reads)
+	for _, path := range reads {
 		sum, err := hashFile(path)
 		if err != nil {
 			return "", err

@@ -3,9 +3,10 @@ package remote
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Inventory is what attest has on a remote machine.
@@ -123,7 +124,7 @@ func (a *agent) prune() {
 			age[b] = info.ModTime()
 		}
 	}
-	slices.SortFunc(bins, func(x, y string) int { return age[y].Compare(age[x]) })
+	sorted.By(bins, func(x, y string) int { return age[y].Compare(age[x]) })
 	for _, b := range bins[min(len(bins), keepBinaries):] {
 		os.RemoveAll(b)
 	}

@@ -22,6 +22,7 @@ var layers = []string{
 	"internal/atomicfile",
 	"internal/limited",
 	"internal/ordered",
+	"internal/sorted",
 	"expr",
 	"internal/jsonpos",
 	"ptx",

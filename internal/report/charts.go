@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/english"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/stats"
@@ -212,7 +213,7 @@ func drawRoofline(device string, spots []spot, from *evidence.Item) Figure {
 // columns draws the dots of each shape in one column, with the name of the shape below if there is
 // room for it. The title of each dot has the name, too.
 func columns(d *svg, spots []spot, x, y scale) {
-	slices.SortStableFunc(spots, func(a, b spot) int { return cmp.Compare(a.intensity, b.intensity) })
+	sorted.By(spots, func(a, b spot) int { return cmp.Compare(a.intensity, b.intensity) })
 	named := map[*Shape]bool{}
 	ends := [4]float64{} // where the last name ends in each line of names
 	for _, p := range spots {

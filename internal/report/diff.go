@@ -3,12 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -78,7 +77,7 @@ const (
 
 func kernelTexts(k *record.Kernel) []named[string] {
 	all := labelled([][2]string{{"name", k.Name}, {"entry", k.Entry}, {"target", k.Target}, {"format", k.Format}, {"output", k.Output}, {"PTX", short(k.SHA256)}})
-	for _, name := range slices.Sorted(maps.Keys(k.Config)) {
+	for _, name := range sorted.Keys(k.Config) {
 		label := "config " + name
 		if name == "config" { // the whole configuration in one text
 			label = "configuration"

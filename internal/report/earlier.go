@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // earlierSection shows the records that are not of the current run, one heading per machine.
@@ -36,7 +37,7 @@ func groups(items []*evidence.Item, check *evidence.Check) (list []*Group) {
 	for name, items := range byMachine {
 		list = append(list, &Group{newView(&evidence.Contents{Items: items, Check: check}, false), name})
 	}
-	slices.SortFunc(list, func(a, b *Group) int {
+	sorted.By(list, func(a, b *Group) int {
 		return cmp.Or(b.Latest().Compare(a.Latest()), strings.Compare(a.Machine, b.Machine))
 	})
 	return list

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // historySection shows how times changed from record to record.
@@ -105,7 +106,7 @@ func drawHistory(s *Shape, lines []line) Figure {
 		d.text("tick", "end", left-5, y.at(t)+3.5, tick(t))
 	}
 	date := func(l line, i int) string { return l.items[i].Build.Time.UTC().Format("2006-01-02") }
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(y.at(a.p50[len(a.p50)-1]), y.at(b.p50[len(b.p50)-1])) })
+	sorted.By(lines, func(a, b line) int { return cmp.Compare(y.at(a.p50[len(a.p50)-1]), y.at(b.p50[len(b.p50)-1])) })
 	var ends []float64
 	var items []*evidence.Item
 	first, last := "", ""

@@ -2,15 +2,14 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -238,7 +237,7 @@ func remark(c *record.Case) string {
 // config returns the configuration as one line.
 func config(c map[string]string) string {
 	var all []string
-	for _, name := range slices.Sorted(maps.Keys(c)) {
+	for _, name := range sorted.Keys(c) {
 		all = append(all, name+"="+c[name])
 	}
 	return strings.Join(all, ", ")

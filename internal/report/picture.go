@@ -8,9 +8,11 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/english"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
@@ -113,7 +115,7 @@ func pictureDates(shapes []*Shape) string {
 	for _, s := range shapes {
 		days = append(days, s.Best().Item.Build.Time.UTC().Format("2006-01-02"))
 	}
-	slices.Sort(days)
+	sort.Strings(days)
 	if days = slices.Compact(days); len(days) == 1 {
 		return days[0]
 	}
@@ -161,7 +163,7 @@ func (s *Shape) contenders() []contender {
 		}
 		list = append(list, contender{name, class, m.Times.Summaries[i].P50, 1 / r.Comparison.Ratio, interval.Low <= 1 && interval.High >= 1})
 	}
-	slices.SortStableFunc(list, func(a, b contender) int { return cmp.Compare(a.micros, b.micros) })
+	sorted.By(list, func(a, b contender) int { return cmp.Compare(a.micros, b.micros) })
 	return list
 }
 

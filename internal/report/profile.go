@@ -3,12 +3,12 @@ package report
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -16,7 +16,7 @@ import (
 // Metrics returns the table of the metrics that a profiler measured.
 func Metrics(p *record.Profile) *Table {
 	t := &Table{Head: []string{"metric", "value", "unit"}, Right: "lrl"}
-	for _, name := range slices.Sorted(maps.Keys(p.Metrics)) {
+	for _, name := range sorted.Keys(p.Metrics) {
 		t.Rows = append(t.Rows, []Cell{text(name), text(strconv.FormatFloat(p.Metrics[name], 'g', 6, 64)), mute(p.Units[name])})
 	}
 	return t

@@ -3,13 +3,13 @@ package report
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/english"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -68,7 +68,7 @@ func WriteScore(w io.Writer, r *record.Score, path func(record.Mutant) string, s
 	tallies(r).WriteText(w, "  ", style)
 	if len(r.Killers) > 0 {
 		var by []string
-		for _, name := range slices.Sorted(maps.Keys(r.Killers)) {
+		for _, name := range sorted.Keys(r.Killers) {
 			by = append(by, fmt.Sprintf("%s %d", term.Clean(name), r.Killers[name]))
 		}
 		fmt.Fprintf(w, "  killed by: %s\n", strings.Join(by, ", "))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/stats"
@@ -78,14 +79,14 @@ func (v *View) shapes() {
 	for _, s := range v.Shapes {
 		v.beside(s)
 		for _, r := range s.Rows {
-			slices.SortStableFunc(r.Marks, func(a, b Mark) int { return cmp.Compare(rank(a.Method), rank(b.Method)) })
+			sorted.By(r.Marks, func(a, b Mark) int { return cmp.Compare(rank(a.Method), rank(b.Method)) })
 		}
 		ours := slices.IndexFunc(s.Rows, func(r *Row) bool { return r.Kernel == nil })
 		if ours >= 0 {
-			slices.SortStableFunc(s.Rows[ours:], func(a, b *Row) int { return cmp.Compare(a.Main().Summary.P50, b.Main().Summary.P50) })
+			sorted.By(s.Rows[ours:], func(a, b *Row) int { return cmp.Compare(a.Main().Summary.P50, b.Main().Summary.P50) })
 		}
 	}
-	slices.SortStableFunc(v.Shapes, func(a, b *Shape) int {
+	sorted.By(v.Shapes, func(a, b *Shape) int {
 		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(a.Shape.FLOP(), b.Shape.FLOP()), cmp.Compare(a.Shape.String(), b.Shape.String()), cmp.Compare(a.Title(), b.Title()))
 	})
 }
@@ -222,7 +223,7 @@ func (v *View) beside(s *Shape) {
 	}
 	seen := map[key]bool{}
 	rows := slices.Clone(s.Rows)
-	slices.SortStableFunc(rows, func(a, b *Row) int { return cmp.Compare(b.Item.Seq, a.Item.Seq) })
+	sorted.By(rows, func(a, b *Row) int { return cmp.Compare(b.Item.Seq, a.Item.Seq) })
 	for _, row := range rows {
 		for _, m := range row.Marks {
 			for name, label := range others(row, &m, rows) {

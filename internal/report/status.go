@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/chips"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/targets"
 	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/record"
@@ -130,7 +131,7 @@ func (v *View) next() []Next {
 			list = append(list, Next{variant.Idea, name, "", nil, "not timed yet"})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Next) int { return cmp.Compare(b.gain(), a.gain()) })
+	sorted.By(list, func(a, b Next) int { return cmp.Compare(b.gain(), a.gain()) })
 	return list
 }
 

@@ -2,13 +2,13 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/english"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -201,7 +201,7 @@ func caught(powers []record.Power) string {
 // Counters returns the counters of the kernel and its baseline.
 func Counters(c *record.Counters) *Table {
 	t := &Table{Head: []string{"counter, " + c.Shape.String(), "kernel", "baseline", "ratio"}, Right: "lrrr"}
-	for _, name := range slices.Sorted(maps.Keys(c.Kernel)) {
+	for _, name := range sorted.Keys(c.Kernel) {
 		row := []Cell{text(name), text(Counter(c.Kernel[name]))}
 		if b, ok := c.Baseline[name]; ok && b != 0 {
 			row = append(row, text(Counter(b)), text(times(c.Kernel[name]/b)))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/targets"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -245,7 +246,7 @@ func (v *View) Trail() (trail []Trail) {
 			trail = append(trail, Trail{j, item})
 		}
 	}
-	slices.SortFunc(trail, func(a, b Trail) int { return cmp.Compare(b.Seq, a.Seq) })
+	sorted.By(trail, func(a, b Trail) int { return cmp.Compare(b.Seq, a.Seq) })
 	return trail
 }
 

@@ -2,12 +2,12 @@ package rivalrun
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/rival"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/stats"
@@ -111,7 +111,7 @@ func (r *Report) print(env *cli.Env) {
 
 func (r *Report) printHello(env *cli.Env) {
 	var versions []string
-	for _, name := range slices.Sorted(maps.Keys(r.Hello.Versions)) {
+	for _, name := range sorted.Keys(r.Hello.Versions) {
 		versions = append(versions, name+" "+r.Hello.Versions[name])
 	}
 	fmt.Fprintf(env, "%s, Python %s, on %s\n", term.Clean(strings.Join(versions, ", ")), term.Clean(r.Hello.Python), term.Clean(r.Hello.Device))

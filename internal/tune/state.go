@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
 )
 
@@ -125,7 +126,7 @@ func (s *State) ranked() (list []Trial) {
 			list = append(list, t)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Trial) int {
+	sorted.By(list, func(a, b Trial) int {
 		switch {
 		case a.Ratio < b.Ratio:
 			return -1

@@ -2,17 +2,16 @@ package abi
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 
 	"github.com/GOATnote-Inc/attest/internal/jsonpos"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // names are the names that expressions may use in every file: those of the problem, of the
 // device, and of scales that are passed by value.
-var names = append(slices.Sorted(maps.Keys(problem.Attention{}.Names())), "SMs", "BlocksPerSM", "qs", "ks", "vs")
+var names = append(sorted.Keys(problem.Attention{}.Names()), "SMs", "BlocksPerSM", "qs", "ks", "vs")
 
 // Parse reads the description of a kernel's call, in the short or in the whole form. Errors
 // have the form file:line:column: message.

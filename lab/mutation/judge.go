@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/internal/mutate"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -92,7 +94,7 @@ func (r *run) compareHeld(ctx context.Context, c *candidate, v *lab.Subject) (la
 	for _, in := range p.SyncOps() {
 		lines = append(lines, int(in.Pos.Line))
 	}
-	slices.Sort(lines)
+	sort.Ints(lines)
 	return r.trials.CompareHeld(ctx, v, slices.Compact(lines))
 }
 
@@ -131,7 +133,8 @@ const mostInGroup = 16
 // instructions. A mutant with another branch is alone in its group, since it could skip the
 // changes of others. The groups do not depend on which job ended first.
 func grouped(waiting []candidate) (groups [][]candidate) {
-	waiting = slices.SortedFunc(slices.Values(waiting), func(a, b candidate) int {
+	waiting = slices.Clone(waiting)
+	sorted.By(waiting, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.found.Fate, b.found.Fate), cmp.Compare(a.place, b.place))
 	})
 	for _, c := range waiting {

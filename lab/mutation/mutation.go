@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/internal/mutate"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -179,9 +180,9 @@ func (r *run) arrange() {
 		}
 		return order(a.Operator) - order(b.Operator)
 	}
-	slices.SortStableFunc(r.score.Survivors, byPlace)
-	slices.SortStableFunc(r.score.Failures, byPlace)
-	slices.SortStableFunc(r.score.Tallies, func(a, b record.Tally) int {
+	sorted.By(r.score.Survivors, byPlace)
+	sorted.By(r.score.Failures, byPlace)
+	sorted.By(r.score.Tallies, func(a, b record.Tally) int {
 		if a.Operator != b.Operator {
 			return order(a.Operator) - order(b.Operator)
 		}

@@ -1,9 +1,8 @@
 package parse
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -79,8 +78,9 @@ func (p *parser) unexpected(want string) bool {
 }
 
 func (p *parser) sortErrors() {
-	slices.SortStableFunc(p.errs, func(a, b *Error) int {
-		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
+	sort.SliceStable(p.errs, func(i, j int) bool {
+		a, b := p.errs[i].Pos, p.errs[j].Pos
+		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
 	})
 }
 

@@ -2,10 +2,10 @@ package check
 
 import (
 	"cmp"
-	"slices"
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Checker watches the launches of a device with the registered checkers and collects
@@ -60,7 +60,7 @@ func (c *Checker) Findings() []finding.Finding {
 	for _, f := range c.found {
 		all = append(all, f)
 	}
-	slices.SortFunc(all, func(a, b *found) int {
+	sorted.By(all, func(a, b *found) int {
 		return cmp.Or(a.before(b), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind))
 	})
 	list := make([]finding.Finding, len(all))

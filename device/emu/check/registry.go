@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // checker is a family of checks as it registers itself. A new checker is one file:
@@ -56,7 +57,7 @@ func Rules() []finding.Rule {
 	for _, k := range explained {
 		all = append(all, k.Rule)
 	}
-	slices.SortFunc(all, func(a, b finding.Rule) int { return cmp.Compare(a.Kind, b.Kind) })
+	sorted.By(all, func(a, b finding.Rule) int { return cmp.Compare(a.Kind, b.Kind) })
 	return all
 }
 

@@ -3,6 +3,8 @@ package count
 import (
 	"cmp"
 	"slices"
+
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Counts are the counts of a launch. The JSON form is part of the contract of the command line.
@@ -163,7 +165,7 @@ func mix(ts tallies[string]) []Mix {
 	for name, t := range ts {
 		list = append(list, Mix{name, t.executions, t.lanes})
 	}
-	slices.SortFunc(list, func(a, b Mix) int {
+	sorted.By(list, func(a, b Mix) int {
 		return cmp.Or(cmp.Compare(b.Warps, a.Warps), cmp.Compare(a.Name, b.Name))
 	})
 	return list
@@ -204,6 +206,6 @@ func (l *launch) tensor() []Tensor {
 		list[i].Warps += n
 		list[i].Operations += n * p.operations
 	}
-	slices.SortStableFunc(list, func(a, b Tensor) int { return cmp.Compare(b.Operations, a.Operations) })
+	sorted.By(list, func(a, b Tensor) int { return cmp.Compare(b.Operations, a.Operations) })
 	return list
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
+	"sort"
 )
 
 // Report is the coverage of a kernel.
@@ -61,7 +61,7 @@ func (c *Cover) Report() Report {
 			r.Seen += int(seen&held/held + seen&failed/failed)
 		}
 	}
-	slices.Sort(r.Missed)
+	sort.Ints(r.Missed)
 	return r
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/internal/predict/machine"
 	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 )
 
 // Timeline collects the events of a replay. It is a machine.Watcher.
@@ -156,7 +157,8 @@ func (t *Timeline) Work(block, warp int, id int32, from, to float64) {
 
 // Write writes the events as JSON.
 func (t *Timeline) Write(to io.Writer) error {
-	tracks := slices.SortedFunc(maps.Keys(t.open), func(a, b track) int {
+	tracks := slices.Collect(maps.Keys(t.open))
+	sorted.By(tracks, func(a, b track) int {
 		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.warp, b.warp))
 	})
 	for _, k := range tracks {
@@ -164,7 +166,7 @@ func (t *Timeline) Write(to io.Writer) error {
 	}
 	w := bufio.NewWriter(to)
 	fmt.Fprintf(w, "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"times\": \"PREDICTED\", \"chip\": %q, \"dropped events\": %d},\n\"traceEvents\": [\n", t.Chip, t.dropped)
-	for _, block := range slices.Sorted(maps.Keys(t.blocks)) {
+	for _, block := range sorted.Keys(t.blocks) {
 		name := event{Name: "process_name", Ph: "M", Pid: block, Args: map[string]any{"name": fmt.Sprintf("block %d, PREDICTED for %s", block, t.Chip)}}
 		track := event{Name: "thread_name", Ph: "M", Pid: block, Tid: blockTrack, Args: map[string]any{"name": "block"}}
 		if err := writeEvents(w, name, track); err != nil {

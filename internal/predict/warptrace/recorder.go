@@ -2,11 +2,11 @@ package warptrace
 
 import (
 	"cmp"
-	"slices"
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/device/emu/count"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
@@ -124,7 +124,7 @@ func (l *launch) End(error) {}
 func (l *launch) trace() *Launch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	slices.SortFunc(l.clusters, func(a, b *Cluster) int { return cmp.Compare(a.Index, b.Index) })
+	sorted.By(l.clusters, func(a, b *Cluster) int { return cmp.Compare(a.Index, b.Index) })
 	run := l.info.Launch
 	return &Launch{
 		Kernel: l.info.Kernel, Module: l.info.Module, Program: l.info.Program, Launch: run, Shared: l.info.Bytes,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
@@ -260,7 +261,7 @@ func decide(found []*product) map[*ptx.Inst]contraction {
 		}
 	}
 	found = slices.DeleteFunc(found, func(v *product) bool { return v.others > 0 || len(v.sums) < 2 })
-	slices.SortFunc(found, func(a, b *product) int { return a.sums[0].at - b.sums[0].at })
+	sorted.By(found, func(a, b *product) int { return a.sums[0].at - b.sums[0].at })
 	for _, v := range found {
 		taken := func(u use) bool { _, ok := fused[u.sum]; return ok }
 		if slices.ContainsFunc(v.sums, taken) {

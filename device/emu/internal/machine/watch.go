@@ -2,9 +2,9 @@ package machine
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
@@ -92,7 +92,7 @@ func (k *Kernel) sharedVars(dynamic int) (vars []observe.Shared) {
 		}
 		vars = append(vars, observe.Shared{Name: name, Offset: int(k.Entry.Statics), Size: dynamic})
 	}
-	slices.SortFunc(vars, func(a, b observe.Shared) int {
+	sorted.By(vars, func(a, b observe.Shared) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Name, b.Name))
 	})
 	return vars
