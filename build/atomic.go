@@ -19,18 +19,18 @@ const (
 
 // Atom is atom.space.op.type: it replaces the value in memory by op of that value and v,
 // and returns the old one.
-func (p *ptr[T]) Atom(op AtomicOp, v Operand, mods ...Mod) T {
-	return emit1[T](p.a.k, p.a.op("atom."+string(op), "", typeOf[T]()), mods, p, in(typeOf[T](), v))
+func (p *Ptr[T, A, S]) Atom(op AtomicOp, v Operand, mods ...Mod) T {
+	return emit1[T](p.a.k, p.a.op("atom."+string(op), "", typeOf[T]()), mods, &p.a, in(typeOf[T](), v))
 }
 
 // AtomCas is atom.space.cas.type: it stores v if the value in memory is old, and returns
 // what was there before.
-func (p *ptr[T]) AtomCas(old, v Operand, mods ...Mod) T {
+func (p *Ptr[T, A, S]) AtomCas(old, v Operand, mods ...Mod) T {
 	t := typeOf[T]()
-	return emit1[T](p.a.k, p.a.op("atom.cas", "", t), mods, p, in(t, old), in(t, v))
+	return emit1[T](p.a.k, p.a.op("atom.cas", "", t), mods, &p.a, in(t, old), in(t, v))
 }
 
 // Red is red.space.op.type: Atom without a result.
-func (p *ptr[T]) Red(op AtomicOp, v Operand, mods ...Mod) {
-	emit0(p.a.k, p.a.op("red."+string(op), "", typeOf[T]()), mods, p, in(typeOf[T](), v))
+func (p *Ptr[T, A, S]) Red(op AtomicOp, v Operand, mods ...Mod) {
+	p.a.give("red."+string(op), typeOf[T](), v, mods)
 }

@@ -215,10 +215,10 @@ func TestMisuse(t *testing.T) {
 			k.TidX().Add(v)
 		}},
 		{"zero address", "an address is a zero value", func(k *build.Kernel) {
-			k.MbarrierInit(build.Shared[build.B64]{}, 1)
+			k.MbarrierInit(build.Shared[build.B64](nil), 1)
 		}},
 		{"zero address of any space", "an address is a zero value", func(k *build.Kernel) {
-			k.PrefetchL1(build.Global[build.F32]{})
+			k.PrefetchL1(build.Global[build.F32](nil))
 		}},
 		{"other kernel", "belongs to kernel other", func(k *build.Kernel) {
 			k.TidX().Add(build.New("other", ptx.SM80).TidX())

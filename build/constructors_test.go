@@ -195,12 +195,12 @@ func (c *call) arg(k *Kernel, t reflect.Type) reflect.Value {
 		return reflect.ValueOf(k)
 	case reflect.TypeFor[SharedAddr]():
 		if c.guess.remote {
-			return reflect.ValueOf(SharedCluster[B64]{&ptr[B64]{address{k: k, base: fresh(k, U32{}).base(), space: "shared::cluster"}}})
+			return reflect.ValueOf(&Ptr[B64, U32, clusterSpace]{address{k: k, base: fresh(k, U32{}).base(), space: "shared::cluster"}})
 		}
 		return reflect.ValueOf(SharedAt[B64](fresh(k, U32{}).(U32)))
 	case reflect.TypeFor[Address]():
 		if c.guess.remote {
-			return reflect.ValueOf(Generic[B64]{&ptr[B64]{address{k: k, base: fresh(k, U64{}).base()}}})
+			return reflect.ValueOf(&Ptr[B64, U64, genericSpace]{address{k: k, base: fresh(k, U64{}).base()}})
 		}
 		fallthrough
 	case reflect.TypeFor[GlobalAddr]():

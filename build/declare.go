@@ -69,7 +69,7 @@ func (k *Kernel) ParamTensorMap(name string) TensorMap {
 
 // Addr is the generic address of the tensor map, for prefetch.tensormap.
 func (t TensorMap) Addr() Generic[B8] {
-	return Generic[B8]{&ptr[B8]{address{k: t.addr.k, base: t.addr.val}}}
+	return &Ptr[B8, U64, genericSpace]{address{k: t.addr.k, base: t.addr.val}}
 }
 
 func (t TensorMap) operand(k *Kernel) (ptx.Operand, bool) { return t.Addr().operand(k) }
@@ -123,7 +123,7 @@ func SharedArray[T Value](k *Kernel, name string, n int) Shared[T] {
 	t := memType(zero.Type())
 	v := &ptx.Var{Space: ptx.Shared, Align: max(t.Bytes(), sharedAlign), Type: t, Dims: []int64{int64(n)}}
 	k.shared = append(k.shared, v)
-	return Shared[T]{&ptr[T]{address{k: k, sym: k.declare(v, name), space: "shared"}}}
+	return &Ptr[T, U32, sharedSpace]{address{k: k, sym: k.declare(v, name), space: "shared"}}
 }
 
 // sharedAlign is the alignment of shared arrays: enough for 16-byte vectors,
@@ -142,7 +142,7 @@ func (k *Kernel) DynamicShared(align int) Shared[B8] {
 		k.errorf("%d is not an alignment of shared memory: use a power of two", align)
 	}
 	k.dynamic.Align = max(k.dynamic.Align, align)
-	return Shared[B8]{&ptr[B8]{address{k: k, sym: k.dynamic.Sym, space: "shared"}}}
+	return &Ptr[B8, U32, sharedSpace]{address{k: k, sym: k.dynamic.Sym, space: "shared"}}
 }
 
 // SharedAlign raises the alignment of the static shared array p above the usual 16 bytes.

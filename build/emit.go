@@ -97,6 +97,25 @@ func emit1[T Value](k *Kernel, op string, mods []Mod, args ...arg) T {
 	return d
 }
 
+// unary, binary and ternary are instructions with one result and up to three scalar sources:
+// the register a, and b and c of the given types. They are not inlined, since a thousand
+// generated methods call them.
+//
+//go:noinline
+func unary[T Value](a Value, op string, mods []Mod) T {
+	return emit1[T](kernelOf(a), op, mods, a)
+}
+
+//go:noinline
+func binary[T Value](a Value, op string, mods []Mod, tb ptx.Type, b any) T {
+	return emit1[T](kernelOf(a), op, mods, a, in(tb, b))
+}
+
+//go:noinline
+func ternary[T Value](a Value, op string, mods []Mod, tb ptx.Type, b any, tc ptx.Type, c any) T {
+	return emit1[T](kernelOf(a), op, mods, a, in(tb, b), in(tc, c))
+}
+
 // emitPair is an instruction with a result of two halves: "d|p".
 func emitPair[T, U Value](k *Kernel, op string, mods []Mod, args ...arg) (T, U) {
 	d, od := reg[T](k)

@@ -17,20 +17,21 @@ type Address interface {
 // GlobalAddr is an address in global memory: a [Global] of any type.
 type GlobalAddr interface {
 	Address
-	global()
+	in() globalSpace
 }
 
 // SharedAddr is an address in shared memory: a [Shared] of any type, or a
 // [SharedCluster] of any type.
 type SharedAddr interface {
 	Address
-	shared()
+	// Addr returns the address as a number. Only addresses in shared memory have 32 bits.
+	Addr() U32
 }
 
 // address is the content of a typed address: a base, which is a register or a declared
 // variable, and a constant offset in bytes.
 type address struct {
-	_     [0]func() // not comparable, so that Go needs no comparison function for each ptr[T]
+	_     [0]func() // not comparable, so that Go needs no comparison function for each Ptr
 	k     *Kernel
 	base  *val // nil when sym is the base
 	sym   *ptx.Symbol
@@ -104,43 +105,34 @@ func (p *address) plus(n int64) address {
 // plusElems returns the address n elements of type t after p.
 func (p *address) plusElems(n int, t ptx.Type) address { return p.plus(int64(n) * int64(t.Bytes())) }
 
-// at64 and at32 return the address of an element of type t, in a state space whose
-// addresses have 64 or 32 bits.
-func (p *address) at64(index Int, t ptx.Type) address {
+// at returns the address of element index of type t. wide is the type of addresses in the
+// state space of p.
+func (p *address) at(index Int, t, wide ptx.Type) address {
 	if n, ok := goInt(index); ok {
 		return p.plusElems(n, t)
 	}
 	i := p.k.AsU32(index)
 	q := *p
-	q.base, q.sym = i.MadWide(t.Bytes(), U64{p.baseReg(ptx.U64)}).val, nil
+	if wide == ptx.U64 {
+		q.base = i.MadWide(t.Bytes(), U64{p.baseReg(wide)}).val
+	} else {
+		q.base = i.MadLo(t.Bytes(), U32{p.baseReg(wide)}).val
+	}
+	q.sym = nil
 	return q
 }
 
-func (p *address) at32(index Int, t ptx.Type) address {
-	if n, ok := goInt(index); ok {
-		return p.plusElems(n, t)
+// number returns the address as a number of type wide.
+func (p *address) number(wide ptx.Type) *val {
+	base := p.baseReg(wide)
+	switch {
+	case p.off == 0:
+		return base
+	case wide == ptx.U64:
+		return U64{base}.Add(uint64(p.off)).val
+	default:
+		return U32{base}.Add(uint32(p.off)).val
 	}
-	i := p.k.AsU32(index)
-	q := *p
-	q.base, q.sym = i.MadLo(t.Bytes(), U32{p.baseReg(ptx.U32)}).val, nil
-	return q
-}
-
-// addr64 and addr32 return the address as a number.
-func (p *address) addr64() U64 {
-	base := p.baseReg(ptx.U64)
-	if p.off == 0 {
-		return U64{base}
-	}
-	return U64{base}.Add(uint64(p.off))
-}
-
-func (p *address) addr32() U32 {
-	base := p.baseReg(ptx.U32)
-	if p.off == 0 {
-		return U32{base}
-	}
-	return U32{base}.Add(uint32(p.off))
 }
 
 // baseReg returns the base in a register.
@@ -159,14 +151,38 @@ type symArg struct{ sym *ptx.Symbol }
 
 func (s symArg) operand(*Kernel) (ptx.Operand, bool) { return ptx.SymOp(s.sym), true }
 
-// ptr holds the methods that addresses of a T have in every state space.
-//
-// Go compiles the methods of a generic type again in each package that imports this one,
-// once for each T. To keep that quick, ptr has pointer receivers, so that Go adds no
-// wrappers, and its helpers are methods of address, which Go compiles once.
-type ptr[T Value] struct{ a address }
+// The state spaces, as type arguments of [Ptr].
+type (
+	globalSpace  struct{}
+	sharedSpace  struct{}
+	clusterSpace struct{}
+	genericSpace struct{}
+)
 
-func (p *ptr[T]) operand(k *Kernel) (ptx.Operand, bool) {
+// Ptr is the address of a T. Its names are [Global], [Shared], [SharedCluster] and [Generic]:
+// A is the type of the address as a number, and S is the state space.
+//
+// Go compiles the methods of a generic type again in each package that imports this one, once
+// for each T, and once more for a type that embeds it or has it as a value. Ptr is therefore
+// one type with pointer receivers for all state spaces, and the work is done by methods of
+// address, which Go compiles once.
+type Ptr[T, A Value, S any] struct{ a address }
+
+// Global is the address of a T in global memory.
+type Global[T Value] = *Ptr[T, U64, globalSpace]
+
+// Shared is the address of a T in the block's shared memory.
+type Shared[T Value] = *Ptr[T, U32, sharedSpace]
+
+// SharedCluster is the address of a T in the shared memory of a block of the cluster.
+type SharedCluster[T Value] = *Ptr[T, U32, clusterSpace]
+
+// Generic is the address of a T in the generic window.
+type Generic[T Value] = *Ptr[T, U64, genericSpace]
+
+func (p *Ptr[T, A, S]) in() (space S) { return space }
+
+func (p *Ptr[T, A, S]) operand(k *Kernel) (ptx.Operand, bool) {
 	if p == nil {
 		k.errorf("an address is a zero value: it was declared and never given a value")
 		return ptx.Operand{}, false
@@ -175,7 +191,7 @@ func (p *ptr[T]) operand(k *Kernel) (ptx.Operand, bool) {
 }
 
 // Space returns the state space as PTX writes it.
-func (p *ptr[T]) Space() string {
+func (p *Ptr[T, A, S]) Space() string {
 	if p == nil {
 		return "" // operand reports the misuse
 	}
@@ -183,111 +199,73 @@ func (p *ptr[T]) Space() string {
 }
 
 // Kernel returns the kernel that the address belongs to.
-func (p *ptr[T]) Kernel() *Kernel { return p.a.k }
+func (p *Ptr[T, A, S]) Kernel() *Kernel { return p.a.k }
+
+// Addr returns the address as a number.
+func (p *Ptr[T, A, S]) Addr() A { return wrap[A](p.a.number(typeOf[A]())) }
+
+// Plus returns the address n elements after p. It emits nothing.
+func (p *Ptr[T, A, S]) Plus(n int) *Ptr[T, A, S] {
+	return &Ptr[T, A, S]{p.a.plusElems(n, typeOf[T]())}
+}
+
+// At returns the address i elements after p. A Go integer emits nothing.
+func (p *Ptr[T, A, S]) At(i Int) *Ptr[T, A, S] {
+	return &Ptr[T, A, S]{p.a.at(i, typeOf[T](), typeOf[A]())}
+}
 
 // Ld is ld.space.type d, [p]. Modifiers: Nc, Volatile, Relaxed and Acquire with a
 // scope, cache operators and eviction priorities.
-func (p *ptr[T]) Ld(mods ...Mod) T {
-	return emit1[T](p.a.k, p.a.op("ld", "", typeOf[T]()), mods, p)
+func (p *Ptr[T, A, S]) Ld(mods ...Mod) T {
+	return emit1[T](p.a.k, p.a.op("ld", "", typeOf[T]()), mods, &p.a)
 }
 
 // Ldu is ldu.global.type d, [p]: all threads of the warp read the same address.
-func (p *ptr[T]) Ldu() T { return emit1[T](p.a.k, p.a.op("ldu", "", typeOf[T]()), nil, p) }
+func (p *Ptr[T, A, S]) Ldu() T {
+	return emit1[T](p.a.k, p.a.op("ldu", "", typeOf[T]()), nil, &p.a)
+}
 
 // LdV2 is ld.space.v2.type: it loads two neighbours at once.
-func (p *ptr[T]) LdV2(mods ...Mod) [2]T {
-	return [2]T(emitVec[T](p.a.k, p.a.op("ld", ".v2", typeOf[T]()), 2, mods, p))
+func (p *Ptr[T, A, S]) LdV2(mods ...Mod) [2]T {
+	return [2]T(emitVec[T](p.a.k, p.a.op("ld", ".v2", typeOf[T]()), 2, mods, &p.a))
 }
 
 // LdV4 is ld.space.v4.type: it loads four neighbours at once.
-func (p *ptr[T]) LdV4(mods ...Mod) [4]T {
-	return [4]T(emitVec[T](p.a.k, p.a.op("ld", ".v4", typeOf[T]()), 4, mods, p))
+func (p *Ptr[T, A, S]) LdV4(mods ...Mod) [4]T {
+	return [4]T(emitVec[T](p.a.k, p.a.op("ld", ".v4", typeOf[T]()), 4, mods, &p.a))
 }
 
 // St is st.space.type [p], v.
-func (p *ptr[T]) St(v Operand, mods ...Mod) {
-	emit0(p.a.k, p.a.op("st", "", typeOf[T]()), mods, p, in(typeOf[T](), v))
-}
+func (p *Ptr[T, A, S]) St(v Operand, mods ...Mod) { p.a.give("st", typeOf[T](), v, mods) }
 
 // StV2 is st.space.v2.type [p], {v…}.
-func (p *ptr[T]) StV2(v [2]T, mods ...Mod) {
-	emit0(p.a.k, p.a.op("st", ".v2", typeOf[T]()), mods, p, vecOf(v[:]))
+func (p *Ptr[T, A, S]) StV2(v [2]T, mods ...Mod) {
+	emit0(p.a.k, p.a.op("st", ".v2", typeOf[T]()), mods, &p.a, vecOf(v[:]))
 }
 
 // StV4 is st.space.v4.type [p], {v…}.
-func (p *ptr[T]) StV4(v [4]T, mods ...Mod) {
-	emit0(p.a.k, p.a.op("st", ".v4", typeOf[T]()), mods, p, vecOf(v[:]))
+func (p *Ptr[T, A, S]) StV4(v [4]T, mods ...Mod) {
+	emit0(p.a.k, p.a.op("st", ".v4", typeOf[T]()), mods, &p.a, vecOf(v[:]))
 }
 
-// Global is the address of a T in global memory.
-type Global[T Value] struct{ *ptr[T] }
-
-// Shared is the address of a T in the block's shared memory.
-type Shared[T Value] struct{ *ptr[T] }
-
-// SharedCluster is the address of a T in the shared memory of a block of the cluster.
-type SharedCluster[T Value] struct{ *ptr[T] }
-
-// Generic is the address of a T in the generic window.
-type Generic[T Value] struct{ *ptr[T] }
-
-func (Global[T]) global()        {}
-func (Shared[T]) shared()        {}
-func (SharedCluster[T]) shared() {}
-
-// Addr returns the address as a number.
-func (p Global[T]) Addr() U64 { return p.a.addr64() }
-
-// Addr returns the address as a number.
-func (p Generic[T]) Addr() U64 { return p.a.addr64() }
-
-// Addr returns the address as a number.
-func (p Shared[T]) Addr() U32 { return p.a.addr32() }
-
-// Addr returns the address as a number.
-func (p SharedCluster[T]) Addr() U32 { return p.a.addr32() }
-
-// Plus returns the address n elements after p. It emits nothing.
-func (p Global[T]) Plus(n int) Global[T] { return Global[T]{&ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
-
-// Plus returns the address n elements after p. It emits nothing.
-func (p Shared[T]) Plus(n int) Shared[T] { return Shared[T]{&ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
-
-// Plus returns the address n elements after p. It emits nothing.
-func (p SharedCluster[T]) Plus(n int) SharedCluster[T] {
-	return SharedCluster[T]{&ptr[T]{p.a.plusElems(n, typeOf[T]())}}
-}
-
-// Plus returns the address n elements after p. It emits nothing.
-func (p Generic[T]) Plus(n int) Generic[T] { return Generic[T]{&ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
-
-// At returns the address i elements after p. A Go integer emits nothing.
-func (p Global[T]) At(i Int) Global[T] { return Global[T]{&ptr[T]{p.a.at64(i, typeOf[T]())}} }
-
-// At returns the address i elements after p. A Go integer emits nothing.
-func (p Generic[T]) At(i Int) Generic[T] { return Generic[T]{&ptr[T]{p.a.at64(i, typeOf[T]())}} }
-
-// At returns the address i elements after p. A Go integer emits nothing.
-func (p Shared[T]) At(i Int) Shared[T] { return Shared[T]{&ptr[T]{p.a.at32(i, typeOf[T]())}} }
-
-// At returns the address i elements after p. A Go integer emits nothing.
-func (p SharedCluster[T]) At(i Int) SharedCluster[T] {
-	return SharedCluster[T]{&ptr[T]{p.a.at32(i, typeOf[T]())}}
+// give emits an instruction that gives the memory at p a value of type t and has no result.
+func (p *address) give(name string, t ptx.Type, v Operand, mods []Mod) {
+	emit0(p.k, p.op(name, "", t), mods, p, in(t, v))
 }
 
 // GlobalAt returns an address in global memory that the kernel has computed.
 func GlobalAt[T Value](addr U64) Global[T] {
-	return Global[T]{&ptr[T]{address{k: kernelOf(addr), base: addr.val, space: "global"}}}
+	return &Ptr[T, U64, globalSpace]{address{k: kernelOf(addr), base: addr.val, space: "global"}}
 }
 
 // SharedAt returns an address in shared memory that the kernel has computed.
 func SharedAt[T Value](addr U32) Shared[T] {
-	return Shared[T]{&ptr[T]{address{k: kernelOf(addr), base: addr.val, space: "shared"}}}
+	return &Ptr[T, U32, sharedSpace]{address{k: kernelOf(addr), base: addr.val, space: "shared"}}
 }
 
 // SharedAs returns the address n bytes after p, as the address of a T.
 func SharedAs[T, F Value](p Shared[F], n int) Shared[T] {
-	return Shared[T]{&ptr[T]{p.a.plus(int64(n))}}
+	return &Ptr[T, U32, sharedSpace]{p.a.plus(int64(n))}
 }
 
 // Mapa is mapa.shared::cluster.u32: it returns the address that p has in block cta of the
@@ -297,5 +275,5 @@ func SharedAs[T, F Value](p Shared[F], n int) Shared[T] {
 // methods would be compiled again in each package that imports this one.
 func Mapa[T Value](p Shared[T], cta Int) SharedCluster[T] {
 	a := emit1[U32](p.a.k, "mapa.shared::cluster.u32", nil, p.Addr(), in(ptx.U32, cta))
-	return SharedCluster[T]{&ptr[T]{address{k: p.a.k, base: a.val, space: "shared::cluster"}}}
+	return &Ptr[T, U32, clusterSpace]{address{k: p.a.k, base: a.val, space: "shared::cluster"}}
 }

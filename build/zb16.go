@@ -11,49 +11,49 @@ import (
 // And is and.b16 d, a, b:
 // d = a & b.
 func (a B16) And(b Int) B16 {
-	return emit1[B16](kernelOf(a), "and.b16", nil, a, in(ptx.B16, b))
+	return binary[B16](a, "and.b16", nil, ptx.B16, b)
 }
 
 // Or is or.b16 d, a, b:
 // d = a | b.
 func (a B16) Or(b Int) B16 {
-	return emit1[B16](kernelOf(a), "or.b16", nil, a, in(ptx.B16, b))
+	return binary[B16](a, "or.b16", nil, ptx.B16, b)
 }
 
 // Xor is xor.b16 d, a, b:
 // d = a ^ b.
 func (a B16) Xor(b Int) B16 {
-	return emit1[B16](kernelOf(a), "xor.b16", nil, a, in(ptx.B16, b))
+	return binary[B16](a, "xor.b16", nil, ptx.B16, b)
 }
 
 // Not is not.b16 d, a:
 // d = ~a.
 func (a B16) Not() B16 {
-	return emit1[B16](kernelOf(a), "not.b16", nil, a)
+	return unary[B16](a, "not.b16", nil)
 }
 
 // Cnot is cnot.b16 d, a:
 // d = a == 0 ? 1 : 0.
 func (a B16) Cnot() B16 {
-	return emit1[B16](kernelOf(a), "cnot.b16", nil, a)
+	return unary[B16](a, "cnot.b16", nil)
 }
 
 // Shl is shl.b16 d, a, b:
 // d = a << b; 0 when b exceeds the width.
 func (a B16) Shl(b Int) B16 {
-	return emit1[B16](kernelOf(a), "shl.b16", nil, a, in(ptx.U32, b))
+	return binary[B16](a, "shl.b16", nil, ptx.U32, b)
 }
 
 // Shr is shr.b16 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
 func (a B16) Shr(b Int) B16 {
-	return emit1[B16](kernelOf(a), "shr.b16", nil, a, in(ptx.U32, b))
+	return binary[B16](a, "shr.b16", nil, ptx.U32, b)
 }
 
 // SetpEq is setp.eq.b16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a B16) SetpEq(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.b16", nil, a, in(ptx.B16, b))
+	return binary[Pred](a, "setp.eq.b16", nil, ptx.B16, b)
 }
 
 // SetpPair is setp.cmp.b16 p|q, a, b:
@@ -65,13 +65,13 @@ func (a B16) SetpPair(cmp Mod, b Int) (Pred, Pred) {
 // SetpNe is setp.ne.b16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a B16) SetpNe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.b16", nil, a, in(ptx.B16, b))
+	return binary[Pred](a, "setp.ne.b16", nil, ptx.B16, b)
 }
 
 // SetpBool is setp.cmp.bool.b16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 func (a B16) SetpBool(cmp Mod, op Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.b16", withMod(withMod(nil, cmp), op), a, in(ptx.B16, b), c)
+	return ternary[Pred](a, "setp.b16", withMod(withMod(nil, cmp), op), ptx.B16, b, ptx.Pred, c)
 }
 
 // SetpBoolPair is setp.cmp.bool.b16 p|q, a, b, c:
@@ -83,81 +83,81 @@ func (a B16) SetpBoolPair(cmp Mod, op Mod, b Int, c Pred) (Pred, Pred) {
 // SetU32 is set.cmp.u32.b16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a B16) SetU32(cmp Mod, b Int) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.b16", withMod(nil, cmp), a, in(ptx.B16, b))
+	return binary[U32](a, "set.u32.b16", withMod(nil, cmp), ptx.B16, b)
 }
 
 // SetS32 is set.cmp.s32.b16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a B16) SetS32(cmp Mod, b Int) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.b16", withMod(nil, cmp), a, in(ptx.B16, b))
+	return binary[S32](a, "set.s32.b16", withMod(nil, cmp), ptx.B16, b)
 }
 
 // SetF32 is set.cmp.f32.b16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a B16) SetF32(cmp Mod, b Int) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.b16", withMod(nil, cmp), a, in(ptx.B16, b))
+	return binary[F32](a, "set.f32.b16", withMod(nil, cmp), ptx.B16, b)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a B16) SetBoolU32(cmp Mod, op Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.b16", withMod(withMod(nil, cmp), op), a, in(ptx.B16, b), c)
+	return ternary[U32](a, "set.u32.b16", withMod(withMod(nil, cmp), op), ptx.B16, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a B16) SetBoolS32(cmp Mod, op Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.b16", withMod(withMod(nil, cmp), op), a, in(ptx.B16, b), c)
+	return ternary[S32](a, "set.s32.b16", withMod(withMod(nil, cmp), op), ptx.B16, b, ptx.Pred, c)
 }
 
 // SetBoolF32 is set.cmp.bool.f32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a B16) SetBoolF32(cmp Mod, op Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.b16", withMod(withMod(nil, cmp), op), a, in(ptx.B16, b), c)
+	return ternary[F32](a, "set.f32.b16", withMod(withMod(nil, cmp), op), ptx.B16, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp.f16.b16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a B16) SetF16(cmp Mod, b Int) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.b16", withMod(nil, cmp), a, in(ptx.B16, b))
+	return binary[F16](a, "set.f16.b16", withMod(nil, cmp), ptx.B16, b)
 }
 
 // SetBF16 is set.cmp.bf16.b16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a B16) SetBF16(cmp Mod, b Int) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.b16", withMod(nil, cmp), a, in(ptx.B16, b))
+	return binary[BF16](a, "set.bf16.b16", withMod(nil, cmp), ptx.B16, b)
 }
 
 // SetBoolF16 is set.cmp.bool.f16.b16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a B16) SetBoolF16(cmp Mod, op Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.b16", withMod(withMod(nil, cmp), op), a, in(ptx.B16, b), c)
+	return ternary[F16](a, "set.f16.b16", withMod(withMod(nil, cmp), op), ptx.B16, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.b16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a B16) SetBoolBF16(cmp Mod, op Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.b16", withMod(withMod(nil, cmp), op), a, in(ptx.B16, b), c)
+	return ternary[BF16](a, "set.bf16.b16", withMod(withMod(nil, cmp), op), ptx.B16, b, ptx.Pred, c)
 }
 
 // Selp is selp.b16 d, a, b, c:
 // d = c ? a : b.
 func (a B16) Selp(b Int, c Pred) B16 {
-	return emit1[B16](kernelOf(a), "selp.b16", nil, a, in(ptx.B16, b), c)
+	return ternary[B16](a, "selp.b16", nil, ptx.B16, b, ptx.Pred, c)
 }
 
 // SlctS32 is slct.b16.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a B16) SlctS32(b Int, c Int) B16 {
-	return emit1[B16](kernelOf(a), "slct.b16.s32", nil, a, in(ptx.B16, b), in(ptx.S32, c))
+	return ternary[B16](a, "slct.b16.s32", nil, ptx.B16, b, ptx.S32, c)
 }
 
 // SlctF32 is slct{.ftz}.b16.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a B16) SlctF32(b Int, c Float, mods ...Mod) B16 {
-	return emit1[B16](kernelOf(a), "slct.b16.f32", mods, a, in(ptx.B16, b), in(ptx.F32, c))
+	return ternary[B16](a, "slct.b16.f32", mods, ptx.B16, b, ptx.F32, c)
 }

@@ -12,114 +12,114 @@ import (
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp4aU32U32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "dp4a.u32.u32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
+	return ternary[U32](a, "dp4a.u32.u32", nil, ptx.B32, b, ptx.U32, c)
 }
 
 // Dp4aU32S32 is dp4a.u32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp4aU32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.u32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp4a.u32.s32", nil, ptx.B32, b, ptx.S32, c)
 }
 
 // Dp4aS32U32 is dp4a.s32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp4aS32U32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.u32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp4a.s32.u32", nil, ptx.B32, b, ptx.S32, c)
 }
 
 // Dp4aS32S32 is dp4a.s32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp4aS32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp4a.s32.s32", nil, ptx.B32, b, ptx.S32, c)
 }
 
 // Dp2aLoU32U32 is dp2a.lo.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp2aLoU32U32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.lo.u32.u32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
+	return ternary[U32](a, "dp2a.lo.u32.u32", nil, ptx.B32, b, ptx.U32, c)
 }
 
 // Dp2aHiU32U32 is dp2a.hi.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp2aHiU32U32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.hi.u32.u32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
+	return ternary[U32](a, "dp2a.hi.u32.u32", nil, ptx.B32, b, ptx.U32, c)
 }
 
 // Dp2aLoU32S32 is dp2a.lo.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp2aLoU32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.u32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.lo.u32.s32", nil, ptx.B32, b, ptx.S32, c)
 }
 
 // Dp2aLoS32U32 is dp2a.lo.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp2aLoS32U32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.u32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.lo.s32.u32", nil, ptx.B32, b, ptx.S32, c)
 }
 
 // Dp2aLoS32S32 is dp2a.lo.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp2aLoS32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.lo.s32.s32", nil, ptx.B32, b, ptx.S32, c)
 }
 
 // Dp2aHiU32S32 is dp2a.hi.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp2aHiU32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.u32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.hi.u32.s32", nil, ptx.B32, b, ptx.S32, c)
 }
 
 // Dp2aHiS32U32 is dp2a.hi.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp2aHiS32U32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.u32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.hi.s32.u32", nil, ptx.B32, b, ptx.S32, c)
 }
 
 // Dp2aHiS32S32 is dp2a.hi.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a B32) Dp2aHiS32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.hi.s32.s32", nil, ptx.B32, b, ptx.S32, c)
 }
 
 // And is and.b32 d, a, b:
 // d = a & b.
 func (a B32) And(b Int) B32 {
-	return emit1[B32](kernelOf(a), "and.b32", nil, a, in(ptx.B32, b))
+	return binary[B32](a, "and.b32", nil, ptx.B32, b)
 }
 
 // Or is or.b32 d, a, b:
 // d = a | b.
 func (a B32) Or(b Int) B32 {
-	return emit1[B32](kernelOf(a), "or.b32", nil, a, in(ptx.B32, b))
+	return binary[B32](a, "or.b32", nil, ptx.B32, b)
 }
 
 // Xor is xor.b32 d, a, b:
 // d = a ^ b.
 func (a B32) Xor(b Int) B32 {
-	return emit1[B32](kernelOf(a), "xor.b32", nil, a, in(ptx.B32, b))
+	return binary[B32](a, "xor.b32", nil, ptx.B32, b)
 }
 
 // Not is not.b32 d, a:
 // d = ~a.
 func (a B32) Not() B32 {
-	return emit1[B32](kernelOf(a), "not.b32", nil, a)
+	return unary[B32](a, "not.b32", nil)
 }
 
 // Cnot is cnot.b32 d, a:
 // d = a == 0 ? 1 : 0.
 func (a B32) Cnot() B32 {
-	return emit1[B32](kernelOf(a), "cnot.b32", nil, a)
+	return unary[B32](a, "cnot.b32", nil)
 }
 
 // Lop3 is lop3.b32 d, a, b, c, immLut:
@@ -146,65 +146,65 @@ func (a B32) Lop3And(b Int, c Int, immLut int, q Pred) (B32, Pred) {
 // Shl is shl.b32 d, a, b:
 // d = a << b; 0 when b exceeds the width.
 func (a B32) Shl(b Int) B32 {
-	return emit1[B32](kernelOf(a), "shl.b32", nil, a, in(ptx.U32, b))
+	return binary[B32](a, "shl.b32", nil, ptx.U32, b)
 }
 
 // Shr is shr.b32 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
 func (a B32) Shr(b Int) B32 {
-	return emit1[B32](kernelOf(a), "shr.b32", nil, a, in(ptx.U32, b))
+	return binary[B32](a, "shr.b32", nil, ptx.U32, b)
 }
 
 // ShfLClamp is shf.l.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a B32) ShfLClamp(b Int, c Int) B32 {
-	return emit1[B32](kernelOf(a), "shf.l.clamp.b32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
+	return ternary[B32](a, "shf.l.clamp.b32", nil, ptx.B32, b, ptx.U32, c)
 }
 
 // ShfLWrap is shf.l.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a B32) ShfLWrap(b Int, c Int) B32 {
-	return emit1[B32](kernelOf(a), "shf.l.wrap.b32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
+	return ternary[B32](a, "shf.l.wrap.b32", nil, ptx.B32, b, ptx.U32, c)
 }
 
 // ShfRClamp is shf.r.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a B32) ShfRClamp(b Int, c Int) B32 {
-	return emit1[B32](kernelOf(a), "shf.r.clamp.b32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
+	return ternary[B32](a, "shf.r.clamp.b32", nil, ptx.B32, b, ptx.U32, c)
 }
 
 // ShfRWrap is shf.r.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a B32) ShfRWrap(b Int, c Int) B32 {
-	return emit1[B32](kernelOf(a), "shf.r.wrap.b32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
+	return ternary[B32](a, "shf.r.wrap.b32", nil, ptx.B32, b, ptx.U32, c)
 }
 
 // Prmt is prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16} d, a, b, c:
 // d = four bytes picked from b:a by the selectors in c, or by mode and the low bits of c.
 func (a B32) Prmt(b Int, c Int, mods ...Mod) B32 {
-	return emit1[B32](kernelOf(a), "prmt.b32", mods, a, in(ptx.B32, b), in(ptx.B32, c))
+	return ternary[B32](a, "prmt.b32", mods, ptx.B32, b, ptx.B32, c)
 }
 
 // Popc is popc.b32 d, a:
 // d = the number of ones in a.
 func (a B32) Popc() U32 {
-	return emit1[U32](kernelOf(a), "popc.b32", nil, a)
+	return unary[U32](a, "popc.b32", nil)
 }
 
 // Clz is clz.b32 d, a:
 // d = the number of zeros before the first one of a.
 func (a B32) Clz() U32 {
-	return emit1[U32](kernelOf(a), "clz.b32", nil, a)
+	return unary[U32](a, "clz.b32", nil)
 }
 
 // Brev is brev.b32 d, a:
 // d = a with its bits in reverse.
 func (a B32) Brev() B32 {
-	return emit1[B32](kernelOf(a), "brev.b32", nil, a)
+	return unary[B32](a, "brev.b32", nil)
 }
 
 // Bfi is bfi.b32 f, a, b, c, d:
@@ -217,20 +217,20 @@ func (a B32) Bfi(b Int, c Int, d Int) B32 {
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
 func (a B32) BmskClamp(b Int) B32 {
-	return emit1[B32](kernelOf(a), "bmsk.clamp.b32", nil, a, in(ptx.B32, b))
+	return binary[B32](a, "bmsk.clamp.b32", nil, ptx.B32, b)
 }
 
 // BmskWrap is bmsk.wrap.b32 d, a, b:
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
 func (a B32) BmskWrap(b Int) B32 {
-	return emit1[B32](kernelOf(a), "bmsk.wrap.b32", nil, a, in(ptx.B32, b))
+	return binary[B32](a, "bmsk.wrap.b32", nil, ptx.B32, b)
 }
 
 // SetpEq is setp.eq.b32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a B32) SetpEq(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.b32", nil, a, in(ptx.B32, b))
+	return binary[Pred](a, "setp.eq.b32", nil, ptx.B32, b)
 }
 
 // SetpPair is setp.cmp.b32 p|q, a, b:
@@ -242,13 +242,13 @@ func (a B32) SetpPair(cmp Mod, b Int) (Pred, Pred) {
 // SetpNe is setp.ne.b32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a B32) SetpNe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.b32", nil, a, in(ptx.B32, b))
+	return binary[Pred](a, "setp.ne.b32", nil, ptx.B32, b)
 }
 
 // SetpBool is setp.cmp.bool.b32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 func (a B32) SetpBool(cmp Mod, op Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.b32", withMod(withMod(nil, cmp), op), a, in(ptx.B32, b), c)
+	return ternary[Pred](a, "setp.b32", withMod(withMod(nil, cmp), op), ptx.B32, b, ptx.Pred, c)
 }
 
 // SetpBoolPair is setp.cmp.bool.b32 p|q, a, b, c:
@@ -260,83 +260,83 @@ func (a B32) SetpBoolPair(cmp Mod, op Mod, b Int, c Pred) (Pred, Pred) {
 // SetU32 is set.cmp.u32.b32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a B32) SetU32(cmp Mod, b Int) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.b32", withMod(nil, cmp), a, in(ptx.B32, b))
+	return binary[U32](a, "set.u32.b32", withMod(nil, cmp), ptx.B32, b)
 }
 
 // SetS32 is set.cmp.s32.b32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a B32) SetS32(cmp Mod, b Int) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.b32", withMod(nil, cmp), a, in(ptx.B32, b))
+	return binary[S32](a, "set.s32.b32", withMod(nil, cmp), ptx.B32, b)
 }
 
 // SetF32 is set.cmp.f32.b32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a B32) SetF32(cmp Mod, b Int) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.b32", withMod(nil, cmp), a, in(ptx.B32, b))
+	return binary[F32](a, "set.f32.b32", withMod(nil, cmp), ptx.B32, b)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a B32) SetBoolU32(cmp Mod, op Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.b32", withMod(withMod(nil, cmp), op), a, in(ptx.B32, b), c)
+	return ternary[U32](a, "set.u32.b32", withMod(withMod(nil, cmp), op), ptx.B32, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a B32) SetBoolS32(cmp Mod, op Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.b32", withMod(withMod(nil, cmp), op), a, in(ptx.B32, b), c)
+	return ternary[S32](a, "set.s32.b32", withMod(withMod(nil, cmp), op), ptx.B32, b, ptx.Pred, c)
 }
 
 // SetBoolF32 is set.cmp.bool.f32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a B32) SetBoolF32(cmp Mod, op Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.b32", withMod(withMod(nil, cmp), op), a, in(ptx.B32, b), c)
+	return ternary[F32](a, "set.f32.b32", withMod(withMod(nil, cmp), op), ptx.B32, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp.f16.b32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a B32) SetF16(cmp Mod, b Int) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.b32", withMod(nil, cmp), a, in(ptx.B32, b))
+	return binary[F16](a, "set.f16.b32", withMod(nil, cmp), ptx.B32, b)
 }
 
 // SetBF16 is set.cmp.bf16.b32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a B32) SetBF16(cmp Mod, b Int) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.b32", withMod(nil, cmp), a, in(ptx.B32, b))
+	return binary[BF16](a, "set.bf16.b32", withMod(nil, cmp), ptx.B32, b)
 }
 
 // SetBoolF16 is set.cmp.bool.f16.b32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a B32) SetBoolF16(cmp Mod, op Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.b32", withMod(withMod(nil, cmp), op), a, in(ptx.B32, b), c)
+	return ternary[F16](a, "set.f16.b32", withMod(withMod(nil, cmp), op), ptx.B32, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.b32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a B32) SetBoolBF16(cmp Mod, op Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.b32", withMod(withMod(nil, cmp), op), a, in(ptx.B32, b), c)
+	return ternary[BF16](a, "set.bf16.b32", withMod(withMod(nil, cmp), op), ptx.B32, b, ptx.Pred, c)
 }
 
 // Selp is selp.b32 d, a, b, c:
 // d = c ? a : b.
 func (a B32) Selp(b Int, c Pred) B32 {
-	return emit1[B32](kernelOf(a), "selp.b32", nil, a, in(ptx.B32, b), c)
+	return ternary[B32](a, "selp.b32", nil, ptx.B32, b, ptx.Pred, c)
 }
 
 // SlctS32 is slct.b32.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a B32) SlctS32(b Int, c Int) B32 {
-	return emit1[B32](kernelOf(a), "slct.b32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
+	return ternary[B32](a, "slct.b32.s32", nil, ptx.B32, b, ptx.S32, c)
 }
 
 // SlctF32 is slct{.ftz}.b32.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a B32) SlctF32(b Int, c Float, mods ...Mod) B32 {
-	return emit1[B32](kernelOf(a), "slct.b32.f32", mods, a, in(ptx.B32, b), in(ptx.F32, c))
+	return ternary[B32](a, "slct.b32.f32", mods, ptx.B32, b, ptx.F32, c)
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
@@ -399,14 +399,14 @@ func (a B32) ShflSyncIdxPair(b Int, c Int, membermask Int) (B32, Pred) {
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a B32) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a B32) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:
@@ -420,26 +420,26 @@ func (a B32) MatchAllSyncPair(membermask Int) (U32, Pred) {
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a B32) ReduxSyncAnd(membermask Int) B32 {
-	return emit1[B32](kernelOf(a), "redux.sync.and.b32", nil, a, in(ptx.U32, membermask))
+	return binary[B32](a, "redux.sync.and.b32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncOr is redux.sync.or.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a B32) ReduxSyncOr(membermask Int) B32 {
-	return emit1[B32](kernelOf(a), "redux.sync.or.b32", nil, a, in(ptx.U32, membermask))
+	return binary[B32](a, "redux.sync.or.b32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncXor is redux.sync.xor.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a B32) ReduxSyncXor(membermask Int) B32 {
-	return emit1[B32](kernelOf(a), "redux.sync.xor.b32", nil, a, in(ptx.U32, membermask))
+	return binary[B32](a, "redux.sync.xor.b32", nil, ptx.U32, membermask)
 }
 
 // MovmatrixM8n8TransB16 is movmatrix.sync.aligned.m8n8.trans.b16 d, a:
 // d = the transpose of an 8x8 matrix.
 // Needs sm_75 and PTX 7.8.
 func (a B32) MovmatrixM8n8TransB16() B32 {
-	return emit1[B32](kernelOf(a), "movmatrix.sync.aligned.m8n8.trans.b16", nil, a)
+	return unary[B32](a, "movmatrix.sync.aligned.m8n8.trans.b16", nil)
 }

@@ -11,61 +11,61 @@ import (
 // And is and.b64 d, a, b:
 // d = a & b.
 func (a B64) And(b Int) B64 {
-	return emit1[B64](kernelOf(a), "and.b64", nil, a, in(ptx.B64, b))
+	return binary[B64](a, "and.b64", nil, ptx.B64, b)
 }
 
 // Or is or.b64 d, a, b:
 // d = a | b.
 func (a B64) Or(b Int) B64 {
-	return emit1[B64](kernelOf(a), "or.b64", nil, a, in(ptx.B64, b))
+	return binary[B64](a, "or.b64", nil, ptx.B64, b)
 }
 
 // Xor is xor.b64 d, a, b:
 // d = a ^ b.
 func (a B64) Xor(b Int) B64 {
-	return emit1[B64](kernelOf(a), "xor.b64", nil, a, in(ptx.B64, b))
+	return binary[B64](a, "xor.b64", nil, ptx.B64, b)
 }
 
 // Not is not.b64 d, a:
 // d = ~a.
 func (a B64) Not() B64 {
-	return emit1[B64](kernelOf(a), "not.b64", nil, a)
+	return unary[B64](a, "not.b64", nil)
 }
 
 // Cnot is cnot.b64 d, a:
 // d = a == 0 ? 1 : 0.
 func (a B64) Cnot() B64 {
-	return emit1[B64](kernelOf(a), "cnot.b64", nil, a)
+	return unary[B64](a, "cnot.b64", nil)
 }
 
 // Shl is shl.b64 d, a, b:
 // d = a << b; 0 when b exceeds the width.
 func (a B64) Shl(b Int) B64 {
-	return emit1[B64](kernelOf(a), "shl.b64", nil, a, in(ptx.U32, b))
+	return binary[B64](a, "shl.b64", nil, ptx.U32, b)
 }
 
 // Shr is shr.b64 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
 func (a B64) Shr(b Int) B64 {
-	return emit1[B64](kernelOf(a), "shr.b64", nil, a, in(ptx.U32, b))
+	return binary[B64](a, "shr.b64", nil, ptx.U32, b)
 }
 
 // Popc is popc.b64 d, a:
 // d = the number of ones in a.
 func (a B64) Popc() U32 {
-	return emit1[U32](kernelOf(a), "popc.b64", nil, a)
+	return unary[U32](a, "popc.b64", nil)
 }
 
 // Clz is clz.b64 d, a:
 // d = the number of zeros before the first one of a.
 func (a B64) Clz() U32 {
-	return emit1[U32](kernelOf(a), "clz.b64", nil, a)
+	return unary[U32](a, "clz.b64", nil)
 }
 
 // Brev is brev.b64 d, a:
 // d = a with its bits in reverse.
 func (a B64) Brev() B64 {
-	return emit1[B64](kernelOf(a), "brev.b64", nil, a)
+	return unary[B64](a, "brev.b64", nil)
 }
 
 // Bfi is bfi.b64 f, a, b, c, d:
@@ -77,7 +77,7 @@ func (a B64) Bfi(b Int, c Int, d Int) B64 {
 // SetpEq is setp.eq.b64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a B64) SetpEq(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.b64", nil, a, in(ptx.B64, b))
+	return binary[Pred](a, "setp.eq.b64", nil, ptx.B64, b)
 }
 
 // SetpPair is setp.cmp.b64 p|q, a, b:
@@ -89,13 +89,13 @@ func (a B64) SetpPair(cmp Mod, b Int) (Pred, Pred) {
 // SetpNe is setp.ne.b64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a B64) SetpNe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.b64", nil, a, in(ptx.B64, b))
+	return binary[Pred](a, "setp.ne.b64", nil, ptx.B64, b)
 }
 
 // SetpBool is setp.cmp.bool.b64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 func (a B64) SetpBool(cmp Mod, op Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.b64", withMod(withMod(nil, cmp), op), a, in(ptx.B64, b), c)
+	return ternary[Pred](a, "setp.b64", withMod(withMod(nil, cmp), op), ptx.B64, b, ptx.Pred, c)
 }
 
 // SetpBoolPair is setp.cmp.bool.b64 p|q, a, b, c:
@@ -107,97 +107,97 @@ func (a B64) SetpBoolPair(cmp Mod, op Mod, b Int, c Pred) (Pred, Pred) {
 // SetU32 is set.cmp.u32.b64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a B64) SetU32(cmp Mod, b Int) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.b64", withMod(nil, cmp), a, in(ptx.B64, b))
+	return binary[U32](a, "set.u32.b64", withMod(nil, cmp), ptx.B64, b)
 }
 
 // SetS32 is set.cmp.s32.b64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a B64) SetS32(cmp Mod, b Int) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.b64", withMod(nil, cmp), a, in(ptx.B64, b))
+	return binary[S32](a, "set.s32.b64", withMod(nil, cmp), ptx.B64, b)
 }
 
 // SetF32 is set.cmp.f32.b64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a B64) SetF32(cmp Mod, b Int) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.b64", withMod(nil, cmp), a, in(ptx.B64, b))
+	return binary[F32](a, "set.f32.b64", withMod(nil, cmp), ptx.B64, b)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a B64) SetBoolU32(cmp Mod, op Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.b64", withMod(withMod(nil, cmp), op), a, in(ptx.B64, b), c)
+	return ternary[U32](a, "set.u32.b64", withMod(withMod(nil, cmp), op), ptx.B64, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a B64) SetBoolS32(cmp Mod, op Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.b64", withMod(withMod(nil, cmp), op), a, in(ptx.B64, b), c)
+	return ternary[S32](a, "set.s32.b64", withMod(withMod(nil, cmp), op), ptx.B64, b, ptx.Pred, c)
 }
 
 // SetBoolF32 is set.cmp.bool.f32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a B64) SetBoolF32(cmp Mod, op Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.b64", withMod(withMod(nil, cmp), op), a, in(ptx.B64, b), c)
+	return ternary[F32](a, "set.f32.b64", withMod(withMod(nil, cmp), op), ptx.B64, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp.f16.b64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a B64) SetF16(cmp Mod, b Int) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.b64", withMod(nil, cmp), a, in(ptx.B64, b))
+	return binary[F16](a, "set.f16.b64", withMod(nil, cmp), ptx.B64, b)
 }
 
 // SetBF16 is set.cmp.bf16.b64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a B64) SetBF16(cmp Mod, b Int) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.b64", withMod(nil, cmp), a, in(ptx.B64, b))
+	return binary[BF16](a, "set.bf16.b64", withMod(nil, cmp), ptx.B64, b)
 }
 
 // SetBoolF16 is set.cmp.bool.f16.b64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a B64) SetBoolF16(cmp Mod, op Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.b64", withMod(withMod(nil, cmp), op), a, in(ptx.B64, b), c)
+	return ternary[F16](a, "set.f16.b64", withMod(withMod(nil, cmp), op), ptx.B64, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.b64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a B64) SetBoolBF16(cmp Mod, op Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.b64", withMod(withMod(nil, cmp), op), a, in(ptx.B64, b), c)
+	return ternary[BF16](a, "set.bf16.b64", withMod(withMod(nil, cmp), op), ptx.B64, b, ptx.Pred, c)
 }
 
 // Selp is selp.b64 d, a, b, c:
 // d = c ? a : b.
 func (a B64) Selp(b Int, c Pred) B64 {
-	return emit1[B64](kernelOf(a), "selp.b64", nil, a, in(ptx.B64, b), c)
+	return ternary[B64](a, "selp.b64", nil, ptx.B64, b, ptx.Pred, c)
 }
 
 // SlctS32 is slct.b64.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a B64) SlctS32(b Int, c Int) B64 {
-	return emit1[B64](kernelOf(a), "slct.b64.s32", nil, a, in(ptx.B64, b), in(ptx.S32, c))
+	return ternary[B64](a, "slct.b64.s32", nil, ptx.B64, b, ptx.S32, c)
 }
 
 // SlctF32 is slct{.ftz}.b64.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a B64) SlctF32(b Int, c Float, mods ...Mod) B64 {
-	return emit1[B64](kernelOf(a), "slct.b64.f32", mods, a, in(ptx.B64, b), in(ptx.F32, c))
+	return ternary[B64](a, "slct.b64.f32", mods, ptx.B64, b, ptx.F32, c)
 }
 
 // MatchAnySync is match.any.sync.b64 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a B64) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b64", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b64 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a B64) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b64", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b64 d|p, a, membermask:

@@ -4,519 +4,523 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // SetpEq is setp.eq.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpEq(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.bf16", nil, a, b)
+	return binary[Pred](a, "setp.eq.bf16", nil, ptx.BF16, b)
 }
 
 // SetpNe is setp.ne.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpNe(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.bf16", nil, a, b)
+	return binary[Pred](a, "setp.ne.bf16", nil, ptx.BF16, b)
 }
 
 // SetpLt is setp.lt.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpLt(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.bf16", nil, a, b)
+	return binary[Pred](a, "setp.lt.bf16", nil, ptx.BF16, b)
 }
 
 // SetpLe is setp.le.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpLe(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.bf16", nil, a, b)
+	return binary[Pred](a, "setp.le.bf16", nil, ptx.BF16, b)
 }
 
 // SetpGt is setp.gt.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpGt(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.bf16", nil, a, b)
+	return binary[Pred](a, "setp.gt.bf16", nil, ptx.BF16, b)
 }
 
 // SetpGe is setp.ge.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpGe(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.bf16", nil, a, b)
+	return binary[Pred](a, "setp.ge.bf16", nil, ptx.BF16, b)
 }
 
 // SetpEqu is setp.equ.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpEqu(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.equ.bf16", nil, a, b)
+	return binary[Pred](a, "setp.equ.bf16", nil, ptx.BF16, b)
 }
 
 // SetpNeu is setp.neu.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpNeu(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.neu.bf16", nil, a, b)
+	return binary[Pred](a, "setp.neu.bf16", nil, ptx.BF16, b)
 }
 
 // SetpLtu is setp.ltu.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpLtu(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ltu.bf16", nil, a, b)
+	return binary[Pred](a, "setp.ltu.bf16", nil, ptx.BF16, b)
 }
 
 // SetpLeu is setp.leu.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpLeu(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.leu.bf16", nil, a, b)
+	return binary[Pred](a, "setp.leu.bf16", nil, ptx.BF16, b)
 }
 
 // SetpGtu is setp.gtu.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpGtu(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gtu.bf16", nil, a, b)
+	return binary[Pred](a, "setp.gtu.bf16", nil, ptx.BF16, b)
 }
 
 // SetpGeu is setp.geu.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpGeu(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.geu.bf16", nil, a, b)
+	return binary[Pred](a, "setp.geu.bf16", nil, ptx.BF16, b)
 }
 
 // SetpNum is setp.num.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpNum(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.num.bf16", nil, a, b)
+	return binary[Pred](a, "setp.num.bf16", nil, ptx.BF16, b)
 }
 
 // SetpNan is setp.nan.bf16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpNan(b BF16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.nan.bf16", nil, a, b)
+	return binary[Pred](a, "setp.nan.bf16", nil, ptx.BF16, b)
 }
 
 // SetpBool is setp.cmp.bool.bf16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetpBool(cmp Mod, op Mod, b BF16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.bf16", withMod(withMod(nil, cmp), op), a, b, c)
+	return ternary[Pred](a, "setp.bf16", withMod(withMod(nil, cmp), op), ptx.BF16, b, ptx.Pred, c)
 }
 
 // SetBF16 is set.cmp.bf16.bf16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetBF16(cmp Mod, b BF16) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.bf16", withMod(nil, cmp), a, b)
+	return binary[BF16](a, "set.bf16.bf16", withMod(nil, cmp), ptx.BF16, b)
 }
 
 // SetU16 is set.cmp.u16.bf16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetU16(cmp Mod, b BF16) U16 {
-	return emit1[U16](kernelOf(a), "set.u16.bf16", withMod(nil, cmp), a, b)
+	return binary[U16](a, "set.u16.bf16", withMod(nil, cmp), ptx.BF16, b)
 }
 
 // SetS16 is set.cmp.s16.bf16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetS16(cmp Mod, b BF16) S16 {
-	return emit1[S16](kernelOf(a), "set.s16.bf16", withMod(nil, cmp), a, b)
+	return binary[S16](a, "set.s16.bf16", withMod(nil, cmp), ptx.BF16, b)
 }
 
 // SetU32 is set.cmp.u32.bf16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetU32(cmp Mod, b BF16) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.bf16", withMod(nil, cmp), a, b)
+	return binary[U32](a, "set.u32.bf16", withMod(nil, cmp), ptx.BF16, b)
 }
 
 // SetS32 is set.cmp.s32.bf16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetS32(cmp Mod, b BF16) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.bf16", withMod(nil, cmp), a, b)
+	return binary[S32](a, "set.s32.bf16", withMod(nil, cmp), ptx.BF16, b)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.bf16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetBoolBF16(cmp Mod, op Mod, b BF16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.bf16", withMod(withMod(nil, cmp), op), a, b, c)
+	return ternary[BF16](a, "set.bf16.bf16", withMod(withMod(nil, cmp), op), ptx.BF16, b, ptx.Pred, c)
 }
 
 // SetBoolU16 is set.cmp.bool.u16.bf16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetBoolU16(cmp Mod, op Mod, b BF16, c Pred) U16 {
-	return emit1[U16](kernelOf(a), "set.u16.bf16", withMod(withMod(nil, cmp), op), a, b, c)
+	return ternary[U16](a, "set.u16.bf16", withMod(withMod(nil, cmp), op), ptx.BF16, b, ptx.Pred, c)
 }
 
 // SetBoolS16 is set.cmp.bool.s16.bf16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetBoolS16(cmp Mod, op Mod, b BF16, c Pred) S16 {
-	return emit1[S16](kernelOf(a), "set.s16.bf16", withMod(withMod(nil, cmp), op), a, b, c)
+	return ternary[S16](a, "set.s16.bf16", withMod(withMod(nil, cmp), op), ptx.BF16, b, ptx.Pred, c)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.bf16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetBoolU32(cmp Mod, op Mod, b BF16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.bf16", withMod(withMod(nil, cmp), op), a, b, c)
+	return ternary[U32](a, "set.u32.bf16", withMod(withMod(nil, cmp), op), ptx.BF16, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.bf16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) SetBoolS32(cmp Mod, op Mod, b BF16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.bf16", withMod(withMod(nil, cmp), op), a, b, c)
+	return ternary[S32](a, "set.s32.bf16", withMod(withMod(nil, cmp), op), ptx.BF16, b, ptx.Pred, c)
 }
 
 // Selp is selp.b16 d, a, b, c:
 // d = c ? a : b.
 func (a BF16) Selp(b BF16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "selp.b16", nil, a, b, c)
+	return ternary[BF16](a, "selp.b16", nil, ptx.BF16, b, ptx.Pred, c)
 }
 
 // Add is add{.rn}.bf16 d, a, b:
 // d = a + b.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) Add(b BF16, mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "add.bf16", mods, a, b)
+	return binary[BF16](a, "add.bf16", mods, ptx.BF16, b)
 }
 
 // Sub is sub{.rn}.bf16 d, a, b:
 // d = a - b.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) Sub(b BF16, mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "sub.bf16", mods, a, b)
+	return binary[BF16](a, "sub.bf16", mods, ptx.BF16, b)
 }
 
 // Mul is mul{.rn}.bf16 d, a, b:
 // d = a · b.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) Mul(b BF16, mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "mul.bf16", mods, a, b)
+	return binary[BF16](a, "mul.bf16", mods, ptx.BF16, b)
 }
 
 // FmaRn is fma.rn{.relu}.bf16 d, a, b, c:
 // d = a · b + c, rounded once; .sat keeps it in [0, 1], .relu at least 0; .oob: 0 where a or b is the out-of-bounds NaN.
 // Needs sm_80 and PTX 7.0.
 func (a BF16) FmaRn(b BF16, c BF16, mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "fma.rn.bf16", mods, a, b, c)
+	return ternary[BF16](a, "fma.rn.bf16", mods, ptx.BF16, b, ptx.BF16, c)
 }
 
 // FmaRnOob is fma.rn.oob{.relu}.bf16 d, a, b, c:
 // d = a · b + c, rounded once; .sat keeps it in [0, 1], .relu at least 0; .oob: 0 where a or b is the out-of-bounds NaN.
 // Needs sm_90 and PTX 8.1.
 func (a BF16) FmaRnOob(b BF16, c BF16, mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "fma.rn.oob.bf16", mods, a, b, c)
+	return ternary[BF16](a, "fma.rn.oob.bf16", mods, ptx.BF16, b, ptx.BF16, c)
 }
 
 // Abs is abs.bf16 d, a:
 // d = |a|.
 // Needs sm_80 and PTX 7.0.
 func (a BF16) Abs() BF16 {
-	return emit1[BF16](kernelOf(a), "abs.bf16", nil, a)
+	return unary[BF16](a, "abs.bf16", nil)
 }
 
 // Neg is neg.bf16 d, a:
 // d = -a.
 // Needs sm_80 and PTX 7.0.
 func (a BF16) Neg() BF16 {
-	return emit1[BF16](kernelOf(a), "neg.bf16", nil, a)
+	return unary[BF16](a, "neg.bf16", nil)
 }
 
 // Min is min{.NaN}.bf16 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_80 and PTX 7.0.
 func (a BF16) Min(b BF16, mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "min.bf16", mods, a, b)
+	return binary[BF16](a, "min.bf16", mods, ptx.BF16, b)
 }
 
 // MinXorsignAbs is min{.NaN}.xorsign.abs.bf16 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
 func (a BF16) MinXorsignAbs(b BF16, mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "min.xorsign.abs.bf16", mods, a, b)
+	return binary[BF16](a, "min.xorsign.abs.bf16", mods, ptx.BF16, b)
 }
 
 // Max is max{.NaN}.bf16 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_80 and PTX 7.0.
 func (a BF16) Max(b BF16, mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "max.bf16", mods, a, b)
+	return binary[BF16](a, "max.bf16", mods, ptx.BF16, b)
 }
 
 // MaxXorsignAbs is max{.NaN}.xorsign.abs.bf16 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
 func (a BF16) MaxXorsignAbs(b BF16, mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "max.xorsign.abs.bf16", mods, a, b)
+	return binary[BF16](a, "max.xorsign.abs.bf16", mods, ptx.BF16, b)
 }
 
 // Ex2ApproxFtz is ex2.approx.ftz.bf16 d, a:
 // d = 2ᵃ.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) Ex2ApproxFtz() BF16 {
-	return emit1[BF16](kernelOf(a), "ex2.approx.ftz.bf16", nil, a)
+	return unary[BF16](a, "ex2.approx.ftz.bf16", nil)
 }
 
 // TanhApprox is tanh.approx.bf16 d, a:
 // d = tanh a.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) TanhApprox() BF16 {
-	return emit1[BF16](kernelOf(a), "tanh.approx.bf16", nil, a)
+	return unary[BF16](a, "tanh.approx.bf16", nil)
 }
 
 // CvtRniU16 is cvt.rni.u16.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRniU16() U16 {
-	return emit1[U16](kernelOf(a), "cvt.rni.u16.bf16", nil, a)
+	return unary[U16](a, "cvt.rni.u16.bf16", nil)
 }
 
 // CvtRniU32 is cvt.rni.u32.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRniU32() U32 {
-	return emit1[U32](kernelOf(a), "cvt.rni.u32.bf16", nil, a)
+	return unary[U32](a, "cvt.rni.u32.bf16", nil)
 }
 
 // CvtRniU64 is cvt.rni.u64.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRniU64() U64 {
-	return emit1[U64](kernelOf(a), "cvt.rni.u64.bf16", nil, a)
+	return unary[U64](a, "cvt.rni.u64.bf16", nil)
 }
 
 // CvtRniS16 is cvt.rni.s16.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRniS16() S16 {
-	return emit1[S16](kernelOf(a), "cvt.rni.s16.bf16", nil, a)
+	return unary[S16](a, "cvt.rni.s16.bf16", nil)
 }
 
 // CvtRniS32 is cvt.rni.s32.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRniS32() S32 {
-	return emit1[S32](kernelOf(a), "cvt.rni.s32.bf16", nil, a)
+	return unary[S32](a, "cvt.rni.s32.bf16", nil)
 }
 
 // CvtRniS64 is cvt.rni.s64.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRniS64() S64 {
-	return emit1[S64](kernelOf(a), "cvt.rni.s64.bf16", nil, a)
+	return unary[S64](a, "cvt.rni.s64.bf16", nil)
 }
 
 // CvtRziU16 is cvt.rzi.u16.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRziU16() U16 {
-	return emit1[U16](kernelOf(a), "cvt.rzi.u16.bf16", nil, a)
+	return unary[U16](a, "cvt.rzi.u16.bf16", nil)
 }
 
 // CvtRziU32 is cvt.rzi.u32.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRziU32() U32 {
-	return emit1[U32](kernelOf(a), "cvt.rzi.u32.bf16", nil, a)
+	return unary[U32](a, "cvt.rzi.u32.bf16", nil)
 }
 
 // CvtRziU64 is cvt.rzi.u64.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRziU64() U64 {
-	return emit1[U64](kernelOf(a), "cvt.rzi.u64.bf16", nil, a)
+	return unary[U64](a, "cvt.rzi.u64.bf16", nil)
 }
 
 // CvtRziS16 is cvt.rzi.s16.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRziS16() S16 {
-	return emit1[S16](kernelOf(a), "cvt.rzi.s16.bf16", nil, a)
+	return unary[S16](a, "cvt.rzi.s16.bf16", nil)
 }
 
 // CvtRziS32 is cvt.rzi.s32.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRziS32() S32 {
-	return emit1[S32](kernelOf(a), "cvt.rzi.s32.bf16", nil, a)
+	return unary[S32](a, "cvt.rzi.s32.bf16", nil)
 }
 
 // CvtRziS64 is cvt.rzi.s64.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRziS64() S64 {
-	return emit1[S64](kernelOf(a), "cvt.rzi.s64.bf16", nil, a)
+	return unary[S64](a, "cvt.rzi.s64.bf16", nil)
 }
 
 // CvtRmiU16 is cvt.rmi.u16.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRmiU16() U16 {
-	return emit1[U16](kernelOf(a), "cvt.rmi.u16.bf16", nil, a)
+	return unary[U16](a, "cvt.rmi.u16.bf16", nil)
 }
 
 // CvtRmiU32 is cvt.rmi.u32.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRmiU32() U32 {
-	return emit1[U32](kernelOf(a), "cvt.rmi.u32.bf16", nil, a)
+	return unary[U32](a, "cvt.rmi.u32.bf16", nil)
 }
 
 // CvtRmiU64 is cvt.rmi.u64.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRmiU64() U64 {
-	return emit1[U64](kernelOf(a), "cvt.rmi.u64.bf16", nil, a)
+	return unary[U64](a, "cvt.rmi.u64.bf16", nil)
 }
 
 // CvtRmiS16 is cvt.rmi.s16.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRmiS16() S16 {
-	return emit1[S16](kernelOf(a), "cvt.rmi.s16.bf16", nil, a)
+	return unary[S16](a, "cvt.rmi.s16.bf16", nil)
 }
 
 // CvtRmiS32 is cvt.rmi.s32.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRmiS32() S32 {
-	return emit1[S32](kernelOf(a), "cvt.rmi.s32.bf16", nil, a)
+	return unary[S32](a, "cvt.rmi.s32.bf16", nil)
 }
 
 // CvtRmiS64 is cvt.rmi.s64.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRmiS64() S64 {
-	return emit1[S64](kernelOf(a), "cvt.rmi.s64.bf16", nil, a)
+	return unary[S64](a, "cvt.rmi.s64.bf16", nil)
 }
 
 // CvtRpiU16 is cvt.rpi.u16.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRpiU16() U16 {
-	return emit1[U16](kernelOf(a), "cvt.rpi.u16.bf16", nil, a)
+	return unary[U16](a, "cvt.rpi.u16.bf16", nil)
 }
 
 // CvtRpiU32 is cvt.rpi.u32.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRpiU32() U32 {
-	return emit1[U32](kernelOf(a), "cvt.rpi.u32.bf16", nil, a)
+	return unary[U32](a, "cvt.rpi.u32.bf16", nil)
 }
 
 // CvtRpiU64 is cvt.rpi.u64.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRpiU64() U64 {
-	return emit1[U64](kernelOf(a), "cvt.rpi.u64.bf16", nil, a)
+	return unary[U64](a, "cvt.rpi.u64.bf16", nil)
 }
 
 // CvtRpiS16 is cvt.rpi.s16.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRpiS16() S16 {
-	return emit1[S16](kernelOf(a), "cvt.rpi.s16.bf16", nil, a)
+	return unary[S16](a, "cvt.rpi.s16.bf16", nil)
 }
 
 // CvtRpiS32 is cvt.rpi.s32.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRpiS32() S32 {
-	return emit1[S32](kernelOf(a), "cvt.rpi.s32.bf16", nil, a)
+	return unary[S32](a, "cvt.rpi.s32.bf16", nil)
 }
 
 // CvtRpiS64 is cvt.rpi.s64.bf16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRpiS64() S64 {
-	return emit1[S64](kernelOf(a), "cvt.rpi.s64.bf16", nil, a)
+	return unary[S64](a, "cvt.rpi.s64.bf16", nil)
 }
 
 // CvtRniBF16 is cvt.rni.bf16.bf16 d, a:
 // d = a rounded to an integer, still a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRniBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rni.bf16.bf16", nil, a)
+	return unary[BF16](a, "cvt.rni.bf16.bf16", nil)
 }
 
 // CvtRziBF16 is cvt.rzi.bf16.bf16 d, a:
 // d = a rounded to an integer, still a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRziBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rzi.bf16.bf16", nil, a)
+	return unary[BF16](a, "cvt.rzi.bf16.bf16", nil)
 }
 
 // CvtRmiBF16 is cvt.rmi.bf16.bf16 d, a:
 // d = a rounded to an integer, still a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRmiBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rmi.bf16.bf16", nil, a)
+	return unary[BF16](a, "cvt.rmi.bf16.bf16", nil)
 }
 
 // CvtRpiBF16 is cvt.rpi.bf16.bf16 d, a:
 // d = a rounded to an integer, still a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRpiBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rpi.bf16.bf16", nil, a)
+	return unary[BF16](a, "cvt.rpi.bf16.bf16", nil)
 }
 
 // CvtBF16 is cvt.bf16.bf16 d, a:
 // d = a; with .ftz a subnormal becomes 0, with .sat d is in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.bf16.bf16", nil, a)
+	return unary[BF16](a, "cvt.bf16.bf16", nil)
 }
 
 // CvtF32 is cvt{.rn|.rz|.rm|.rp}{.ftz}.f32.bf16 d, a:
 // d = a in a wider format.
 // Needs sm_80 and PTX 7.1.
 func (a BF16) CvtF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.f32.bf16", mods, a)
+	return unary[F32](a, "cvt.f32.bf16", mods)
 }
 
 // CvtF64 is cvt{.rn|.rz|.rm|.rp}.f64.bf16 d, a:
 // d = a in a wider format.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.f64.bf16", mods, a)
+	return unary[F64](a, "cvt.f64.bf16", mods)
 }
 
 // CvtRnF16 is cvt.rn.f16.bf16 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRnF16() F16 {
-	return emit1[F16](kernelOf(a), "cvt.rn.f16.bf16", nil, a)
+	return unary[F16](a, "cvt.rn.f16.bf16", nil)
 }
 
 // CvtRzF16 is cvt.rz.f16.bf16 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRzF16() F16 {
-	return emit1[F16](kernelOf(a), "cvt.rz.f16.bf16", nil, a)
+	return unary[F16](a, "cvt.rz.f16.bf16", nil)
 }
 
 // CvtRmF16 is cvt.rm.f16.bf16 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRmF16() F16 {
-	return emit1[F16](kernelOf(a), "cvt.rm.f16.bf16", nil, a)
+	return unary[F16](a, "cvt.rm.f16.bf16", nil)
 }
 
 // CvtRpF16 is cvt.rp.f16.bf16 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a BF16) CvtRpF16() F16 {
-	return emit1[F16](kernelOf(a), "cvt.rp.f16.bf16", nil, a)
+	return unary[F16](a, "cvt.rp.f16.bf16", nil)
 }

@@ -117,139 +117,139 @@ func (a BF16x2) SetpBool(cmp Mod, op Mod, b BF16x2, c Pred) (Pred, Pred) {
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16x2) SetBF16x2(cmp Mod, b BF16x2) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "set.bf16x2.bf16x2", withMod(nil, cmp), a, b)
+	return binary[BF16x2](a, "set.bf16x2.bf16x2", withMod(nil, cmp), ptx.BF16x2, b)
 }
 
 // SetU32 is set.cmp.u32.bf16x2 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16x2) SetU32(cmp Mod, b BF16x2) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.bf16x2", withMod(nil, cmp), a, b)
+	return binary[U32](a, "set.u32.bf16x2", withMod(nil, cmp), ptx.BF16x2, b)
 }
 
 // SetS32 is set.cmp.s32.bf16x2 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16x2) SetS32(cmp Mod, b BF16x2) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.bf16x2", withMod(nil, cmp), a, b)
+	return binary[S32](a, "set.s32.bf16x2", withMod(nil, cmp), ptx.BF16x2, b)
 }
 
 // SetBoolBF16x2 is set.cmp.bool.bf16x2.bf16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16x2) SetBoolBF16x2(cmp Mod, op Mod, b BF16x2, c Pred) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "set.bf16x2.bf16x2", withMod(withMod(nil, cmp), op), a, b, c)
+	return ternary[BF16x2](a, "set.bf16x2.bf16x2", withMod(withMod(nil, cmp), op), ptx.BF16x2, b, ptx.Pred, c)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.bf16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16x2) SetBoolU32(cmp Mod, op Mod, b BF16x2, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.bf16x2", withMod(withMod(nil, cmp), op), a, b, c)
+	return ternary[U32](a, "set.u32.bf16x2", withMod(withMod(nil, cmp), op), ptx.BF16x2, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.bf16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a BF16x2) SetBoolS32(cmp Mod, op Mod, b BF16x2, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.bf16x2", withMod(withMod(nil, cmp), op), a, b, c)
+	return ternary[S32](a, "set.s32.bf16x2", withMod(withMod(nil, cmp), op), ptx.BF16x2, b, ptx.Pred, c)
 }
 
 // Selp is selp.b32 d, a, b, c:
 // d = c ? a : b.
 func (a BF16x2) Selp(b BF16x2, c Pred) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "selp.b32", nil, a, b, c)
+	return ternary[BF16x2](a, "selp.b32", nil, ptx.BF16x2, b, ptx.Pred, c)
 }
 
 // Add is add{.rn}.bf16x2 d, a, b:
 // d = a + b.
 // Needs sm_90 and PTX 7.8.
 func (a BF16x2) Add(b BF16x2, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "add.bf16x2", mods, a, b)
+	return binary[BF16x2](a, "add.bf16x2", mods, ptx.BF16x2, b)
 }
 
 // Sub is sub{.rn}.bf16x2 d, a, b:
 // d = a - b.
 // Needs sm_90 and PTX 7.8.
 func (a BF16x2) Sub(b BF16x2, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "sub.bf16x2", mods, a, b)
+	return binary[BF16x2](a, "sub.bf16x2", mods, ptx.BF16x2, b)
 }
 
 // Mul is mul{.rn}.bf16x2 d, a, b:
 // d = a · b.
 // Needs sm_90 and PTX 7.8.
 func (a BF16x2) Mul(b BF16x2, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "mul.bf16x2", mods, a, b)
+	return binary[BF16x2](a, "mul.bf16x2", mods, ptx.BF16x2, b)
 }
 
 // FmaRn is fma.rn{.relu}.bf16x2 d, a, b, c:
 // d = a · b + c, rounded once; .sat keeps it in [0, 1], .relu at least 0; .oob: 0 where a or b is the out-of-bounds NaN.
 // Needs sm_80 and PTX 7.0.
 func (a BF16x2) FmaRn(b BF16x2, c BF16x2, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "fma.rn.bf16x2", mods, a, b, c)
+	return ternary[BF16x2](a, "fma.rn.bf16x2", mods, ptx.BF16x2, b, ptx.BF16x2, c)
 }
 
 // FmaRnOob is fma.rn.oob{.relu}.bf16x2 d, a, b, c:
 // d = a · b + c, rounded once; .sat keeps it in [0, 1], .relu at least 0; .oob: 0 where a or b is the out-of-bounds NaN.
 // Needs sm_90 and PTX 8.1.
 func (a BF16x2) FmaRnOob(b BF16x2, c BF16x2, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "fma.rn.oob.bf16x2", mods, a, b, c)
+	return ternary[BF16x2](a, "fma.rn.oob.bf16x2", mods, ptx.BF16x2, b, ptx.BF16x2, c)
 }
 
 // Abs is abs.bf16x2 d, a:
 // d = |a|.
 // Needs sm_80 and PTX 7.0.
 func (a BF16x2) Abs() BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "abs.bf16x2", nil, a)
+	return unary[BF16x2](a, "abs.bf16x2", nil)
 }
 
 // Neg is neg.bf16x2 d, a:
 // d = -a.
 // Needs sm_80 and PTX 7.0.
 func (a BF16x2) Neg() BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "neg.bf16x2", nil, a)
+	return unary[BF16x2](a, "neg.bf16x2", nil)
 }
 
 // Min is min{.NaN}.bf16x2 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_80 and PTX 7.0.
 func (a BF16x2) Min(b BF16x2, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "min.bf16x2", mods, a, b)
+	return binary[BF16x2](a, "min.bf16x2", mods, ptx.BF16x2, b)
 }
 
 // MinXorsignAbs is min{.NaN}.xorsign.abs.bf16x2 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
 func (a BF16x2) MinXorsignAbs(b BF16x2, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "min.xorsign.abs.bf16x2", mods, a, b)
+	return binary[BF16x2](a, "min.xorsign.abs.bf16x2", mods, ptx.BF16x2, b)
 }
 
 // Max is max{.NaN}.bf16x2 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_80 and PTX 7.0.
 func (a BF16x2) Max(b BF16x2, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "max.bf16x2", mods, a, b)
+	return binary[BF16x2](a, "max.bf16x2", mods, ptx.BF16x2, b)
 }
 
 // MaxXorsignAbs is max{.NaN}.xorsign.abs.bf16x2 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
 func (a BF16x2) MaxXorsignAbs(b BF16x2, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "max.xorsign.abs.bf16x2", mods, a, b)
+	return binary[BF16x2](a, "max.xorsign.abs.bf16x2", mods, ptx.BF16x2, b)
 }
 
 // Ex2ApproxFtz is ex2.approx.ftz.bf16x2 d, a:
 // d = 2ᵃ.
 // Needs sm_90 and PTX 7.8.
 func (a BF16x2) Ex2ApproxFtz() BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "ex2.approx.ftz.bf16x2", nil, a)
+	return unary[BF16x2](a, "ex2.approx.ftz.bf16x2", nil)
 }
 
 // TanhApprox is tanh.approx.bf16x2 d, a:
 // d = tanh a.
 // Needs sm_90 and PTX 7.8.
 func (a BF16x2) TanhApprox() BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "tanh.approx.bf16x2", nil, a)
+	return unary[BF16x2](a, "tanh.approx.bf16x2", nil)
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
@@ -312,14 +312,14 @@ func (a BF16x2) ShflSyncIdxPair(b Int, c Int, membermask Int) (BF16x2, Pred) {
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a BF16x2) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a BF16x2) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:

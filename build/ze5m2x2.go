@@ -4,15 +4,19 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Selp is selp.b16 d, a, b, c:
 // d = c ? a : b.
 func (a E5M2x2) Selp(b E5M2x2, c Pred) E5M2x2 {
-	return emit1[E5M2x2](kernelOf(a), "selp.b16", nil, a, b, c)
+	return ternary[E5M2x2](a, "selp.b16", nil, ptx.E5M2x2, b, ptx.Pred, c)
 }
 
 // CvtRnF16x2 is cvt.rn{.relu}.f16x2.e5m2x2 d, a:
 // d = the fp8 values of a as halves, exactly; .relu: at least 0.
 // Needs sm_89 and PTX 8.1.
 func (a E5M2x2) CvtRnF16x2(mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "cvt.rn.f16x2.e5m2x2", mods, a)
+	return unary[F16x2](a, "cvt.rn.f16x2.e5m2x2", mods)
 }

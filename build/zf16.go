@@ -4,550 +4,554 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // SetpEq is setp.eq{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpEq(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.f16", mods, a, b)
+	return binary[Pred](a, "setp.eq.f16", mods, ptx.F16, b)
 }
 
 // SetpNe is setp.ne{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpNe(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.f16", mods, a, b)
+	return binary[Pred](a, "setp.ne.f16", mods, ptx.F16, b)
 }
 
 // SetpLt is setp.lt{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpLt(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.f16", mods, a, b)
+	return binary[Pred](a, "setp.lt.f16", mods, ptx.F16, b)
 }
 
 // SetpLe is setp.le{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpLe(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.f16", mods, a, b)
+	return binary[Pred](a, "setp.le.f16", mods, ptx.F16, b)
 }
 
 // SetpGt is setp.gt{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpGt(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.f16", mods, a, b)
+	return binary[Pred](a, "setp.gt.f16", mods, ptx.F16, b)
 }
 
 // SetpGe is setp.ge{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpGe(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.f16", mods, a, b)
+	return binary[Pred](a, "setp.ge.f16", mods, ptx.F16, b)
 }
 
 // SetpEqu is setp.equ{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpEqu(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.equ.f16", mods, a, b)
+	return binary[Pred](a, "setp.equ.f16", mods, ptx.F16, b)
 }
 
 // SetpNeu is setp.neu{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpNeu(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.neu.f16", mods, a, b)
+	return binary[Pred](a, "setp.neu.f16", mods, ptx.F16, b)
 }
 
 // SetpLtu is setp.ltu{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpLtu(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ltu.f16", mods, a, b)
+	return binary[Pred](a, "setp.ltu.f16", mods, ptx.F16, b)
 }
 
 // SetpLeu is setp.leu{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpLeu(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.leu.f16", mods, a, b)
+	return binary[Pred](a, "setp.leu.f16", mods, ptx.F16, b)
 }
 
 // SetpGtu is setp.gtu{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpGtu(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gtu.f16", mods, a, b)
+	return binary[Pred](a, "setp.gtu.f16", mods, ptx.F16, b)
 }
 
 // SetpGeu is setp.geu{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpGeu(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.geu.f16", mods, a, b)
+	return binary[Pred](a, "setp.geu.f16", mods, ptx.F16, b)
 }
 
 // SetpNum is setp.num{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpNum(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.num.f16", mods, a, b)
+	return binary[Pred](a, "setp.num.f16", mods, ptx.F16, b)
 }
 
 // SetpNan is setp.nan{.ftz}.f16 p, a, b:
 // p = a cmp b, q = its complement.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpNan(b F16, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.nan.f16", mods, a, b)
+	return binary[Pred](a, "setp.nan.f16", mods, ptx.F16, b)
 }
 
 // SetpBool is setp.cmp.bool{.ftz}.f16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetpBool(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.f16", withMod(withMod(mods, cmp), op), a, b, c)
+	return ternary[Pred](a, "setp.f16", withMod(withMod(mods, cmp), op), ptx.F16, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp{.ftz}.f16.f16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetF16(cmp Mod, b F16, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.f16", withMod(mods, cmp), a, b)
+	return binary[F16](a, "set.f16.f16", withMod(mods, cmp), ptx.F16, b)
 }
 
 // SetU16 is set.cmp{.ftz}.u16.f16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16) SetU16(cmp Mod, b F16, mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "set.u16.f16", withMod(mods, cmp), a, b)
+	return binary[U16](a, "set.u16.f16", withMod(mods, cmp), ptx.F16, b)
 }
 
 // SetS16 is set.cmp{.ftz}.s16.f16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16) SetS16(cmp Mod, b F16, mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "set.s16.f16", withMod(mods, cmp), a, b)
+	return binary[S16](a, "set.s16.f16", withMod(mods, cmp), ptx.F16, b)
 }
 
 // SetU32 is set.cmp{.ftz}.u32.f16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16) SetU32(cmp Mod, b F16, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.f16", withMod(mods, cmp), a, b)
+	return binary[U32](a, "set.u32.f16", withMod(mods, cmp), ptx.F16, b)
 }
 
 // SetS32 is set.cmp{.ftz}.s32.f16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16) SetS32(cmp Mod, b F16, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.f16", withMod(mods, cmp), a, b)
+	return binary[S32](a, "set.s32.f16", withMod(mods, cmp), ptx.F16, b)
 }
 
 // SetBF16 is set.cmp.bf16.f16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a F16) SetBF16(cmp Mod, b F16) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.f16", withMod(nil, cmp), a, b)
+	return binary[BF16](a, "set.bf16.f16", withMod(nil, cmp), ptx.F16, b)
 }
 
 // SetBoolF16 is set.cmp.bool{.ftz}.f16.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a F16) SetBoolF16(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.f16", withMod(withMod(mods, cmp), op), a, b, c)
+	return ternary[F16](a, "set.f16.f16", withMod(withMod(mods, cmp), op), ptx.F16, b, ptx.Pred, c)
 }
 
 // SetBoolU16 is set.cmp.bool{.ftz}.u16.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16) SetBoolU16(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "set.u16.f16", withMod(withMod(mods, cmp), op), a, b, c)
+	return ternary[U16](a, "set.u16.f16", withMod(withMod(mods, cmp), op), ptx.F16, b, ptx.Pred, c)
 }
 
 // SetBoolS16 is set.cmp.bool{.ftz}.s16.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16) SetBoolS16(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "set.s16.f16", withMod(withMod(mods, cmp), op), a, b, c)
+	return ternary[S16](a, "set.s16.f16", withMod(withMod(mods, cmp), op), ptx.F16, b, ptx.Pred, c)
 }
 
 // SetBoolU32 is set.cmp.bool{.ftz}.u32.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16) SetBoolU32(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.f16", withMod(withMod(mods, cmp), op), a, b, c)
+	return ternary[U32](a, "set.u32.f16", withMod(withMod(mods, cmp), op), ptx.F16, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool{.ftz}.s32.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16) SetBoolS32(cmp Mod, op Mod, b F16, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.f16", withMod(withMod(mods, cmp), op), a, b, c)
+	return ternary[S32](a, "set.s32.f16", withMod(withMod(mods, cmp), op), ptx.F16, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.f16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a F16) SetBoolBF16(cmp Mod, op Mod, b F16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.f16", withMod(withMod(nil, cmp), op), a, b, c)
+	return ternary[BF16](a, "set.bf16.f16", withMod(withMod(nil, cmp), op), ptx.F16, b, ptx.Pred, c)
 }
 
 // Selp is selp.b16 d, a, b, c:
 // d = c ? a : b.
 func (a F16) Selp(b F16, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "selp.b16", nil, a, b, c)
+	return ternary[F16](a, "selp.b16", nil, ptx.F16, b, ptx.Pred, c)
 }
 
 // Add is add{.rn}{.ftz}{.sat}.f16 d, a, b:
 // d = a + b.
 // Needs sm_53 and PTX 4.2.
 func (a F16) Add(b F16, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "add.f16", mods, a, b)
+	return binary[F16](a, "add.f16", mods, ptx.F16, b)
 }
 
 // Sub is sub{.rn}{.ftz}{.sat}.f16 d, a, b:
 // d = a - b.
 // Needs sm_53 and PTX 4.2.
 func (a F16) Sub(b F16, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "sub.f16", mods, a, b)
+	return binary[F16](a, "sub.f16", mods, ptx.F16, b)
 }
 
 // Mul is mul{.rn}{.ftz}{.sat}.f16 d, a, b:
 // d = a · b.
 // Needs sm_53 and PTX 4.2.
 func (a F16) Mul(b F16, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "mul.f16", mods, a, b)
+	return binary[F16](a, "mul.f16", mods, ptx.F16, b)
 }
 
 // FmaRn is fma.rn{.ftz}{.sat|.relu}.f16 d, a, b, c:
 // d = a · b + c, rounded once; .sat keeps it in [0, 1], .relu at least 0; .oob: 0 where a or b is the out-of-bounds NaN.
 // Needs sm_53 and PTX 4.2.
 func (a F16) FmaRn(b F16, c F16, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "fma.rn.f16", mods, a, b, c)
+	return ternary[F16](a, "fma.rn.f16", mods, ptx.F16, b, ptx.F16, c)
 }
 
 // FmaRnOob is fma.rn.oob{.relu}.f16 d, a, b, c:
 // d = a · b + c, rounded once; .sat keeps it in [0, 1], .relu at least 0; .oob: 0 where a or b is the out-of-bounds NaN.
 // Needs sm_90 and PTX 8.1.
 func (a F16) FmaRnOob(b F16, c F16, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "fma.rn.oob.f16", mods, a, b, c)
+	return ternary[F16](a, "fma.rn.oob.f16", mods, ptx.F16, b, ptx.F16, c)
 }
 
 // Abs is abs{.ftz}.f16 d, a:
 // d = |a|.
 // Needs sm_53 and PTX 6.5.
 func (a F16) Abs(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "abs.f16", mods, a)
+	return unary[F16](a, "abs.f16", mods)
 }
 
 // Neg is neg{.ftz}.f16 d, a:
 // d = -a.
 // Needs sm_53 and PTX 6.0.
 func (a F16) Neg(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "neg.f16", mods, a)
+	return unary[F16](a, "neg.f16", mods)
 }
 
 // Min is min{.ftz}{.NaN}.f16 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_80 and PTX 7.0.
 func (a F16) Min(b F16, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "min.f16", mods, a, b)
+	return binary[F16](a, "min.f16", mods, ptx.F16, b)
 }
 
 // MinXorsignAbs is min{.ftz}{.NaN}.xorsign.abs.f16 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
 func (a F16) MinXorsignAbs(b F16, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "min.xorsign.abs.f16", mods, a, b)
+	return binary[F16](a, "min.xorsign.abs.f16", mods, ptx.F16, b)
 }
 
 // Max is max{.ftz}{.NaN}.f16 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_80 and PTX 7.0.
 func (a F16) Max(b F16, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "max.f16", mods, a, b)
+	return binary[F16](a, "max.f16", mods, ptx.F16, b)
 }
 
 // MaxXorsignAbs is max{.ftz}{.NaN}.xorsign.abs.f16 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
 func (a F16) MaxXorsignAbs(b F16, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "max.xorsign.abs.f16", mods, a, b)
+	return binary[F16](a, "max.xorsign.abs.f16", mods, ptx.F16, b)
 }
 
 // Ex2Approx is ex2.approx.f16 d, a:
 // d = 2ᵃ.
 // Needs sm_75 and PTX 7.0.
 func (a F16) Ex2Approx() F16 {
-	return emit1[F16](kernelOf(a), "ex2.approx.f16", nil, a)
+	return unary[F16](a, "ex2.approx.f16", nil)
 }
 
 // TanhApprox is tanh.approx.f16 d, a:
 // d = tanh a.
 // Needs sm_75 and PTX 7.0.
 func (a F16) TanhApprox() F16 {
-	return emit1[F16](kernelOf(a), "tanh.approx.f16", nil, a)
+	return unary[F16](a, "tanh.approx.f16", nil)
 }
 
 // CvtRniU8 is cvt.rni{.sat}.u8.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRniU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rni.u8.f16", mods, a)
+	return unary[U8](a, "cvt.rni.u8.f16", mods)
 }
 
 // CvtRniU16 is cvt.rni{.sat}.u16.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRniU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rni.u16.f16", mods, a)
+	return unary[U16](a, "cvt.rni.u16.f16", mods)
 }
 
 // CvtRniU32 is cvt.rni{.sat}.u32.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRniU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rni.u32.f16", mods, a)
+	return unary[U32](a, "cvt.rni.u32.f16", mods)
 }
 
 // CvtRniU64 is cvt.rni{.sat}.u64.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRniU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rni.u64.f16", mods, a)
+	return unary[U64](a, "cvt.rni.u64.f16", mods)
 }
 
 // CvtRniS8 is cvt.rni{.sat}.s8.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRniS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rni.s8.f16", mods, a)
+	return unary[S8](a, "cvt.rni.s8.f16", mods)
 }
 
 // CvtRniS16 is cvt.rni{.sat}.s16.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRniS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rni.s16.f16", mods, a)
+	return unary[S16](a, "cvt.rni.s16.f16", mods)
 }
 
 // CvtRniS32 is cvt.rni{.sat}.s32.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRniS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rni.s32.f16", mods, a)
+	return unary[S32](a, "cvt.rni.s32.f16", mods)
 }
 
 // CvtRniS64 is cvt.rni{.sat}.s64.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRniS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rni.s64.f16", mods, a)
+	return unary[S64](a, "cvt.rni.s64.f16", mods)
 }
 
 // CvtRziU8 is cvt.rzi{.sat}.u8.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRziU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rzi.u8.f16", mods, a)
+	return unary[U8](a, "cvt.rzi.u8.f16", mods)
 }
 
 // CvtRziU16 is cvt.rzi{.sat}.u16.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRziU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rzi.u16.f16", mods, a)
+	return unary[U16](a, "cvt.rzi.u16.f16", mods)
 }
 
 // CvtRziU32 is cvt.rzi{.sat}.u32.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRziU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rzi.u32.f16", mods, a)
+	return unary[U32](a, "cvt.rzi.u32.f16", mods)
 }
 
 // CvtRziU64 is cvt.rzi{.sat}.u64.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRziU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rzi.u64.f16", mods, a)
+	return unary[U64](a, "cvt.rzi.u64.f16", mods)
 }
 
 // CvtRziS8 is cvt.rzi{.sat}.s8.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRziS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rzi.s8.f16", mods, a)
+	return unary[S8](a, "cvt.rzi.s8.f16", mods)
 }
 
 // CvtRziS16 is cvt.rzi{.sat}.s16.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRziS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rzi.s16.f16", mods, a)
+	return unary[S16](a, "cvt.rzi.s16.f16", mods)
 }
 
 // CvtRziS32 is cvt.rzi{.sat}.s32.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRziS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rzi.s32.f16", mods, a)
+	return unary[S32](a, "cvt.rzi.s32.f16", mods)
 }
 
 // CvtRziS64 is cvt.rzi{.sat}.s64.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRziS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rzi.s64.f16", mods, a)
+	return unary[S64](a, "cvt.rzi.s64.f16", mods)
 }
 
 // CvtRmiU8 is cvt.rmi{.sat}.u8.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRmiU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rmi.u8.f16", mods, a)
+	return unary[U8](a, "cvt.rmi.u8.f16", mods)
 }
 
 // CvtRmiU16 is cvt.rmi{.sat}.u16.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRmiU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rmi.u16.f16", mods, a)
+	return unary[U16](a, "cvt.rmi.u16.f16", mods)
 }
 
 // CvtRmiU32 is cvt.rmi{.sat}.u32.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRmiU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rmi.u32.f16", mods, a)
+	return unary[U32](a, "cvt.rmi.u32.f16", mods)
 }
 
 // CvtRmiU64 is cvt.rmi{.sat}.u64.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRmiU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rmi.u64.f16", mods, a)
+	return unary[U64](a, "cvt.rmi.u64.f16", mods)
 }
 
 // CvtRmiS8 is cvt.rmi{.sat}.s8.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRmiS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rmi.s8.f16", mods, a)
+	return unary[S8](a, "cvt.rmi.s8.f16", mods)
 }
 
 // CvtRmiS16 is cvt.rmi{.sat}.s16.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRmiS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rmi.s16.f16", mods, a)
+	return unary[S16](a, "cvt.rmi.s16.f16", mods)
 }
 
 // CvtRmiS32 is cvt.rmi{.sat}.s32.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRmiS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rmi.s32.f16", mods, a)
+	return unary[S32](a, "cvt.rmi.s32.f16", mods)
 }
 
 // CvtRmiS64 is cvt.rmi{.sat}.s64.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRmiS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rmi.s64.f16", mods, a)
+	return unary[S64](a, "cvt.rmi.s64.f16", mods)
 }
 
 // CvtRpiU8 is cvt.rpi{.sat}.u8.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRpiU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rpi.u8.f16", mods, a)
+	return unary[U8](a, "cvt.rpi.u8.f16", mods)
 }
 
 // CvtRpiU16 is cvt.rpi{.sat}.u16.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRpiU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rpi.u16.f16", mods, a)
+	return unary[U16](a, "cvt.rpi.u16.f16", mods)
 }
 
 // CvtRpiU32 is cvt.rpi{.sat}.u32.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRpiU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rpi.u32.f16", mods, a)
+	return unary[U32](a, "cvt.rpi.u32.f16", mods)
 }
 
 // CvtRpiU64 is cvt.rpi{.sat}.u64.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRpiU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rpi.u64.f16", mods, a)
+	return unary[U64](a, "cvt.rpi.u64.f16", mods)
 }
 
 // CvtRpiS8 is cvt.rpi{.sat}.s8.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRpiS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rpi.s8.f16", mods, a)
+	return unary[S8](a, "cvt.rpi.s8.f16", mods)
 }
 
 // CvtRpiS16 is cvt.rpi{.sat}.s16.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRpiS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rpi.s16.f16", mods, a)
+	return unary[S16](a, "cvt.rpi.s16.f16", mods)
 }
 
 // CvtRpiS32 is cvt.rpi{.sat}.s32.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRpiS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rpi.s32.f16", mods, a)
+	return unary[S32](a, "cvt.rpi.s32.f16", mods)
 }
 
 // CvtRpiS64 is cvt.rpi{.sat}.s64.f16 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F16) CvtRpiS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rpi.s64.f16", mods, a)
+	return unary[S64](a, "cvt.rpi.s64.f16", mods)
 }
 
 // CvtRniF16 is cvt.rni{.sat}.f16.f16 d, a:
 // d = a rounded to an integer, still a float.
 func (a F16) CvtRniF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rni.f16.f16", mods, a)
+	return unary[F16](a, "cvt.rni.f16.f16", mods)
 }
 
 // CvtRziF16 is cvt.rzi{.sat}.f16.f16 d, a:
 // d = a rounded to an integer, still a float.
 func (a F16) CvtRziF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rzi.f16.f16", mods, a)
+	return unary[F16](a, "cvt.rzi.f16.f16", mods)
 }
 
 // CvtRmiF16 is cvt.rmi{.sat}.f16.f16 d, a:
 // d = a rounded to an integer, still a float.
 func (a F16) CvtRmiF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rmi.f16.f16", mods, a)
+	return unary[F16](a, "cvt.rmi.f16.f16", mods)
 }
 
 // CvtRpiF16 is cvt.rpi{.sat}.f16.f16 d, a:
 // d = a rounded to an integer, still a float.
 func (a F16) CvtRpiF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rpi.f16.f16", mods, a)
+	return unary[F16](a, "cvt.rpi.f16.f16", mods)
 }
 
 // CvtF16 is cvt{.sat}.f16.f16 d, a:
 // d = a; with .ftz a subnormal becomes 0, with .sat d is in [0, 1].
 func (a F16) CvtF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.f16.f16", mods, a)
+	return unary[F16](a, "cvt.f16.f16", mods)
 }
 
 // CvtF32 is cvt{.ftz}{.sat}.f32.f16 d, a:
 // d = a in a wider format.
 func (a F16) CvtF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.f32.f16", mods, a)
+	return unary[F32](a, "cvt.f32.f16", mods)
 }
 
 // CvtF64 is cvt{.sat}.f64.f16 d, a:
 // d = a in a wider format.
 func (a F16) CvtF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.f64.f16", mods, a)
+	return unary[F64](a, "cvt.f64.f16", mods)
 }
 
 // CvtRnBF16 is cvt.rn.bf16.f16 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a F16) CvtRnBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rn.bf16.f16", nil, a)
+	return unary[BF16](a, "cvt.rn.bf16.f16", nil)
 }
 
 // CvtRzBF16 is cvt.rz.bf16.f16 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a F16) CvtRzBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rz.bf16.f16", nil, a)
+	return unary[BF16](a, "cvt.rz.bf16.f16", nil)
 }
 
 // CvtRmBF16 is cvt.rm.bf16.f16 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a F16) CvtRmBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rm.bf16.f16", nil, a)
+	return unary[BF16](a, "cvt.rm.bf16.f16", nil)
 }
 
 // CvtRpBF16 is cvt.rp.bf16.f16 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a F16) CvtRpBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rp.bf16.f16", nil, a)
+	return unary[BF16](a, "cvt.rp.bf16.f16", nil)
 }

@@ -117,153 +117,153 @@ func (a F16x2) SetpBool(cmp Mod, op Mod, b F16x2, c Pred, mods ...Mod) (Pred, Pr
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a F16x2) SetF16x2(cmp Mod, b F16x2, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "set.f16x2.f16x2", withMod(mods, cmp), a, b)
+	return binary[F16x2](a, "set.f16x2.f16x2", withMod(mods, cmp), ptx.F16x2, b)
 }
 
 // SetU32 is set.cmp{.ftz}.u32.f16x2 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16x2) SetU32(cmp Mod, b F16x2, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.f16x2", withMod(mods, cmp), a, b)
+	return binary[U32](a, "set.u32.f16x2", withMod(mods, cmp), ptx.F16x2, b)
 }
 
 // SetS32 is set.cmp{.ftz}.s32.f16x2 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16x2) SetS32(cmp Mod, b F16x2, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.f16x2", withMod(mods, cmp), a, b)
+	return binary[S32](a, "set.s32.f16x2", withMod(mods, cmp), ptx.F16x2, b)
 }
 
 // SetBoolF16x2 is set.cmp.bool{.ftz}.f16x2.f16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a F16x2) SetBoolF16x2(cmp Mod, op Mod, b F16x2, c Pred, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "set.f16x2.f16x2", withMod(withMod(mods, cmp), op), a, b, c)
+	return ternary[F16x2](a, "set.f16x2.f16x2", withMod(withMod(mods, cmp), op), ptx.F16x2, b, ptx.Pred, c)
 }
 
 // SetBoolU32 is set.cmp.bool{.ftz}.u32.f16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16x2) SetBoolU32(cmp Mod, op Mod, b F16x2, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.f16x2", withMod(withMod(mods, cmp), op), a, b, c)
+	return ternary[U32](a, "set.u32.f16x2", withMod(withMod(mods, cmp), op), ptx.F16x2, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool{.ftz}.s32.f16x2 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 6.5.
 func (a F16x2) SetBoolS32(cmp Mod, op Mod, b F16x2, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.f16x2", withMod(withMod(mods, cmp), op), a, b, c)
+	return ternary[S32](a, "set.s32.f16x2", withMod(withMod(mods, cmp), op), ptx.F16x2, b, ptx.Pred, c)
 }
 
 // Selp is selp.b32 d, a, b, c:
 // d = c ? a : b.
 func (a F16x2) Selp(b F16x2, c Pred) F16x2 {
-	return emit1[F16x2](kernelOf(a), "selp.b32", nil, a, b, c)
+	return ternary[F16x2](a, "selp.b32", nil, ptx.F16x2, b, ptx.Pred, c)
 }
 
 // Add is add{.rn}{.ftz}{.sat}.f16x2 d, a, b:
 // d = a + b.
 // Needs sm_53 and PTX 4.2.
 func (a F16x2) Add(b F16x2, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "add.f16x2", mods, a, b)
+	return binary[F16x2](a, "add.f16x2", mods, ptx.F16x2, b)
 }
 
 // Sub is sub{.rn}{.ftz}{.sat}.f16x2 d, a, b:
 // d = a - b.
 // Needs sm_53 and PTX 4.2.
 func (a F16x2) Sub(b F16x2, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "sub.f16x2", mods, a, b)
+	return binary[F16x2](a, "sub.f16x2", mods, ptx.F16x2, b)
 }
 
 // Mul is mul{.rn}{.ftz}{.sat}.f16x2 d, a, b:
 // d = a · b.
 // Needs sm_53 and PTX 4.2.
 func (a F16x2) Mul(b F16x2, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "mul.f16x2", mods, a, b)
+	return binary[F16x2](a, "mul.f16x2", mods, ptx.F16x2, b)
 }
 
 // FmaRn is fma.rn{.ftz}{.sat|.relu}.f16x2 d, a, b, c:
 // d = a · b + c, rounded once; .sat keeps it in [0, 1], .relu at least 0; .oob: 0 where a or b is the out-of-bounds NaN.
 // Needs sm_53 and PTX 4.2.
 func (a F16x2) FmaRn(b F16x2, c F16x2, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "fma.rn.f16x2", mods, a, b, c)
+	return ternary[F16x2](a, "fma.rn.f16x2", mods, ptx.F16x2, b, ptx.F16x2, c)
 }
 
 // FmaRnOob is fma.rn.oob{.relu}.f16x2 d, a, b, c:
 // d = a · b + c, rounded once; .sat keeps it in [0, 1], .relu at least 0; .oob: 0 where a or b is the out-of-bounds NaN.
 // Needs sm_90 and PTX 8.1.
 func (a F16x2) FmaRnOob(b F16x2, c F16x2, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "fma.rn.oob.f16x2", mods, a, b, c)
+	return ternary[F16x2](a, "fma.rn.oob.f16x2", mods, ptx.F16x2, b, ptx.F16x2, c)
 }
 
 // Abs is abs{.ftz}.f16x2 d, a:
 // d = |a|.
 // Needs sm_53 and PTX 6.5.
 func (a F16x2) Abs(mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "abs.f16x2", mods, a)
+	return unary[F16x2](a, "abs.f16x2", mods)
 }
 
 // Neg is neg{.ftz}.f16x2 d, a:
 // d = -a.
 // Needs sm_53 and PTX 6.0.
 func (a F16x2) Neg(mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "neg.f16x2", mods, a)
+	return unary[F16x2](a, "neg.f16x2", mods)
 }
 
 // Min is min{.ftz}{.NaN}.f16x2 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_80 and PTX 7.0.
 func (a F16x2) Min(b F16x2, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "min.f16x2", mods, a, b)
+	return binary[F16x2](a, "min.f16x2", mods, ptx.F16x2, b)
 }
 
 // MinXorsignAbs is min{.ftz}{.NaN}.xorsign.abs.f16x2 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
 func (a F16x2) MinXorsignAbs(b F16x2, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "min.xorsign.abs.f16x2", mods, a, b)
+	return binary[F16x2](a, "min.xorsign.abs.f16x2", mods, ptx.F16x2, b)
 }
 
 // Max is max{.ftz}{.NaN}.f16x2 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_80 and PTX 7.0.
 func (a F16x2) Max(b F16x2, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "max.f16x2", mods, a, b)
+	return binary[F16x2](a, "max.f16x2", mods, ptx.F16x2, b)
 }
 
 // MaxXorsignAbs is max{.ftz}{.NaN}.xorsign.abs.f16x2 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
 func (a F16x2) MaxXorsignAbs(b F16x2, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "max.xorsign.abs.f16x2", mods, a, b)
+	return binary[F16x2](a, "max.xorsign.abs.f16x2", mods, ptx.F16x2, b)
 }
 
 // Ex2Approx is ex2.approx.f16x2 d, a:
 // d = 2ᵃ.
 // Needs sm_75 and PTX 7.0.
 func (a F16x2) Ex2Approx() F16x2 {
-	return emit1[F16x2](kernelOf(a), "ex2.approx.f16x2", nil, a)
+	return unary[F16x2](a, "ex2.approx.f16x2", nil)
 }
 
 // TanhApprox is tanh.approx.f16x2 d, a:
 // d = tanh a.
 // Needs sm_75 and PTX 7.0.
 func (a F16x2) TanhApprox() F16x2 {
-	return emit1[F16x2](kernelOf(a), "tanh.approx.f16x2", nil, a)
+	return unary[F16x2](a, "tanh.approx.f16x2", nil)
 }
 
 // CvtRnSatfiniteE4M3x2 is cvt.rn.satfinite{.relu}.e4m3x2.f16x2 d, a:
 // d = the halves of a as fp8, rounded to nearest, clamped to the largest finite value.
 // Needs sm_89 and PTX 8.1.
 func (a F16x2) CvtRnSatfiniteE4M3x2(mods ...Mod) E4M3x2 {
-	return emit1[E4M3x2](kernelOf(a), "cvt.rn.satfinite.e4m3x2.f16x2", mods, a)
+	return unary[E4M3x2](a, "cvt.rn.satfinite.e4m3x2.f16x2", mods)
 }
 
 // CvtRnSatfiniteE5M2x2 is cvt.rn.satfinite{.relu}.e5m2x2.f16x2 d, a:
 // d = the halves of a as fp8, rounded to nearest, clamped to the largest finite value.
 // Needs sm_89 and PTX 8.1.
 func (a F16x2) CvtRnSatfiniteE5M2x2(mods ...Mod) E5M2x2 {
-	return emit1[E5M2x2](kernelOf(a), "cvt.rn.satfinite.e5m2x2.f16x2", mods, a)
+	return unary[E5M2x2](a, "cvt.rn.satfinite.e5m2x2.f16x2", mods)
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
@@ -326,14 +326,14 @@ func (a F16x2) ShflSyncIdxPair(b Int, c Int, membermask Int) (F16x2, Pred) {
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a F16x2) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a F16x2) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:

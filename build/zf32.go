@@ -11,7 +11,7 @@ import (
 // SetpEq is setp.eq{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpEq(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.eq.f32", mods, ptx.F32, b)
 }
 
 // SetpPair is setp.cmp{.ftz}.f32 p|q, a, b:
@@ -23,85 +23,85 @@ func (a F32) SetpPair(cmp Mod, b Float, mods ...Mod) (Pred, Pred) {
 // SetpNe is setp.ne{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpNe(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.ne.f32", mods, ptx.F32, b)
 }
 
 // SetpLt is setp.lt{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpLt(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.lt.f32", mods, ptx.F32, b)
 }
 
 // SetpLe is setp.le{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpLe(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.le.f32", mods, ptx.F32, b)
 }
 
 // SetpGt is setp.gt{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpGt(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.gt.f32", mods, ptx.F32, b)
 }
 
 // SetpGe is setp.ge{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpGe(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.ge.f32", mods, ptx.F32, b)
 }
 
 // SetpEqu is setp.equ{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpEqu(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.equ.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.equ.f32", mods, ptx.F32, b)
 }
 
 // SetpNeu is setp.neu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpNeu(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.neu.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.neu.f32", mods, ptx.F32, b)
 }
 
 // SetpLtu is setp.ltu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpLtu(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ltu.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.ltu.f32", mods, ptx.F32, b)
 }
 
 // SetpLeu is setp.leu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpLeu(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.leu.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.leu.f32", mods, ptx.F32, b)
 }
 
 // SetpGtu is setp.gtu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpGtu(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gtu.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.gtu.f32", mods, ptx.F32, b)
 }
 
 // SetpGeu is setp.geu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpGeu(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.geu.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.geu.f32", mods, ptx.F32, b)
 }
 
 // SetpNum is setp.num{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpNum(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.num.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.num.f32", mods, ptx.F32, b)
 }
 
 // SetpNan is setp.nan{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpNan(b Float, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.nan.f32", mods, a, in(ptx.F32, b))
+	return binary[Pred](a, "setp.nan.f32", mods, ptx.F32, b)
 }
 
 // SetpBool is setp.cmp.bool{.ftz}.f32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 func (a F32) SetpBool(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.f32", withMod(withMod(mods, cmp), op), a, in(ptx.F32, b), c)
+	return ternary[Pred](a, "setp.f32", withMod(withMod(mods, cmp), op), ptx.F32, b, ptx.Pred, c)
 }
 
 // SetpBoolPair is setp.cmp.bool{.ftz}.f32 p|q, a, b, c:
@@ -113,705 +113,705 @@ func (a F32) SetpBoolPair(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) (Pred, 
 // SetU32 is set.cmp{.ftz}.u32.f32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a F32) SetU32(cmp Mod, b Float, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.f32", withMod(mods, cmp), a, in(ptx.F32, b))
+	return binary[U32](a, "set.u32.f32", withMod(mods, cmp), ptx.F32, b)
 }
 
 // SetS32 is set.cmp{.ftz}.s32.f32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a F32) SetS32(cmp Mod, b Float, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.f32", withMod(mods, cmp), a, in(ptx.F32, b))
+	return binary[S32](a, "set.s32.f32", withMod(mods, cmp), ptx.F32, b)
 }
 
 // SetF32 is set.cmp{.ftz}.f32.f32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a F32) SetF32(cmp Mod, b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.f32", withMod(mods, cmp), a, in(ptx.F32, b))
+	return binary[F32](a, "set.f32.f32", withMod(mods, cmp), ptx.F32, b)
 }
 
 // SetBoolU32 is set.cmp.bool{.ftz}.u32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a F32) SetBoolU32(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.f32", withMod(withMod(mods, cmp), op), a, in(ptx.F32, b), c)
+	return ternary[U32](a, "set.u32.f32", withMod(withMod(mods, cmp), op), ptx.F32, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool{.ftz}.s32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a F32) SetBoolS32(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.f32", withMod(withMod(mods, cmp), op), a, in(ptx.F32, b), c)
+	return ternary[S32](a, "set.s32.f32", withMod(withMod(mods, cmp), op), ptx.F32, b, ptx.Pred, c)
 }
 
 // SetBoolF32 is set.cmp.bool{.ftz}.f32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a F32) SetBoolF32(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.f32", withMod(withMod(mods, cmp), op), a, in(ptx.F32, b), c)
+	return ternary[F32](a, "set.f32.f32", withMod(withMod(mods, cmp), op), ptx.F32, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp{.ftz}.f16.f32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a F32) SetF16(cmp Mod, b Float, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.f32", withMod(mods, cmp), a, in(ptx.F32, b))
+	return binary[F16](a, "set.f16.f32", withMod(mods, cmp), ptx.F32, b)
 }
 
 // SetBF16 is set.cmp.bf16.f32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a F32) SetBF16(cmp Mod, b Float) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.f32", withMod(nil, cmp), a, in(ptx.F32, b))
+	return binary[BF16](a, "set.bf16.f32", withMod(nil, cmp), ptx.F32, b)
 }
 
 // SetBoolF16 is set.cmp.bool{.ftz}.f16.f32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a F32) SetBoolF16(cmp Mod, op Mod, b Float, c Pred, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.f32", withMod(withMod(mods, cmp), op), a, in(ptx.F32, b), c)
+	return ternary[F16](a, "set.f16.f32", withMod(withMod(mods, cmp), op), ptx.F32, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.f32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a F32) SetBoolBF16(cmp Mod, op Mod, b Float, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.f32", withMod(withMod(nil, cmp), op), a, in(ptx.F32, b), c)
+	return ternary[BF16](a, "set.bf16.f32", withMod(withMod(nil, cmp), op), ptx.F32, b, ptx.Pred, c)
 }
 
 // Selp is selp.f32 d, a, b, c:
 // d = c ? a : b.
 func (a F32) Selp(b Float, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "selp.f32", nil, a, in(ptx.F32, b), c)
+	return ternary[F32](a, "selp.f32", nil, ptx.F32, b, ptx.Pred, c)
 }
 
 // SlctS32 is slct.f32.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a F32) SlctS32(b Float, c Int) F32 {
-	return emit1[F32](kernelOf(a), "slct.f32.s32", nil, a, in(ptx.F32, b), in(ptx.S32, c))
+	return ternary[F32](a, "slct.f32.s32", nil, ptx.F32, b, ptx.S32, c)
 }
 
 // SlctF32 is slct{.ftz}.f32.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a F32) SlctF32(b Float, c Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "slct.f32.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
+	return ternary[F32](a, "slct.f32.f32", mods, ptx.F32, b, ptx.F32, c)
 }
 
 // Add is add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32 d, a, b:
 // d = a + b.
 func (a F32) Add(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "add.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "add.f32", mods, ptx.F32, b)
 }
 
 // Sub is sub{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32 d, a, b:
 // d = a - b.
 func (a F32) Sub(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "sub.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "sub.f32", mods, ptx.F32, b)
 }
 
 // Mul is mul{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32 d, a, b:
 // d = a · b.
 func (a F32) Mul(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "mul.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "mul.f32", mods, ptx.F32, b)
 }
 
 // FmaRn is fma.rn{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once.
 func (a F32) FmaRn(b Float, c Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "fma.rn.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
+	return ternary[F32](a, "fma.rn.f32", mods, ptx.F32, b, ptx.F32, c)
 }
 
 // FmaRz is fma.rz{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once.
 func (a F32) FmaRz(b Float, c Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "fma.rz.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
+	return ternary[F32](a, "fma.rz.f32", mods, ptx.F32, b, ptx.F32, c)
 }
 
 // FmaRm is fma.rm{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once.
 func (a F32) FmaRm(b Float, c Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "fma.rm.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
+	return ternary[F32](a, "fma.rm.f32", mods, ptx.F32, b, ptx.F32, c)
 }
 
 // FmaRp is fma.rp{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once.
 func (a F32) FmaRp(b Float, c Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "fma.rp.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
+	return ternary[F32](a, "fma.rp.f32", mods, ptx.F32, b, ptx.F32, c)
 }
 
 // MadRn is mad.rn{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
 func (a F32) MadRn(b Float, c Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "mad.rn.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
+	return ternary[F32](a, "mad.rn.f32", mods, ptx.F32, b, ptx.F32, c)
 }
 
 // MadRz is mad.rz{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
 func (a F32) MadRz(b Float, c Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "mad.rz.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
+	return ternary[F32](a, "mad.rz.f32", mods, ptx.F32, b, ptx.F32, c)
 }
 
 // MadRm is mad.rm{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
 func (a F32) MadRm(b Float, c Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "mad.rm.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
+	return ternary[F32](a, "mad.rm.f32", mods, ptx.F32, b, ptx.F32, c)
 }
 
 // MadRp is mad.rp{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
 func (a F32) MadRp(b Float, c Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "mad.rp.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
+	return ternary[F32](a, "mad.rp.f32", mods, ptx.F32, b, ptx.F32, c)
 }
 
 // DivApprox is div.approx{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
 func (a F32) DivApprox(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.approx.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "div.approx.f32", mods, ptx.F32, b)
 }
 
 // DivFull is div.full{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
 func (a F32) DivFull(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.full.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "div.full.f32", mods, ptx.F32, b)
 }
 
 // DivRn is div.rn{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
 func (a F32) DivRn(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.rn.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "div.rn.f32", mods, ptx.F32, b)
 }
 
 // DivRz is div.rz{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
 func (a F32) DivRz(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.rz.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "div.rz.f32", mods, ptx.F32, b)
 }
 
 // DivRm is div.rm{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
 func (a F32) DivRm(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.rm.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "div.rm.f32", mods, ptx.F32, b)
 }
 
 // DivRp is div.rp{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
 func (a F32) DivRp(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.rp.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "div.rp.f32", mods, ptx.F32, b)
 }
 
 // Abs is abs{.ftz}.f32 d, a:
 // d = |a|.
 func (a F32) Abs(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "abs.f32", mods, a)
+	return unary[F32](a, "abs.f32", mods)
 }
 
 // Neg is neg{.ftz}.f32 d, a:
 // d = -a.
 func (a F32) Neg(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "neg.f32", mods, a)
+	return unary[F32](a, "neg.f32", mods)
 }
 
 // Copysign is copysign.f32 d, a, b:
 // d = |b| with the sign of a.
 func (a F32) Copysign(b Float) F32 {
-	return emit1[F32](kernelOf(a), "copysign.f32", nil, a, in(ptx.F32, b))
+	return binary[F32](a, "copysign.f32", nil, ptx.F32, b)
 }
 
 // TestpFinite is testp.finite.f32 p, a:
 // p = a is of this kind.
 func (a F32) TestpFinite() Pred {
-	return emit1[Pred](kernelOf(a), "testp.finite.f32", nil, a)
+	return unary[Pred](a, "testp.finite.f32", nil)
 }
 
 // TestpInfinite is testp.infinite.f32 p, a:
 // p = a is of this kind.
 func (a F32) TestpInfinite() Pred {
-	return emit1[Pred](kernelOf(a), "testp.infinite.f32", nil, a)
+	return unary[Pred](a, "testp.infinite.f32", nil)
 }
 
 // TestpNumber is testp.number.f32 p, a:
 // p = a is of this kind.
 func (a F32) TestpNumber() Pred {
-	return emit1[Pred](kernelOf(a), "testp.number.f32", nil, a)
+	return unary[Pred](a, "testp.number.f32", nil)
 }
 
 // TestpNotanumber is testp.notanumber.f32 p, a:
 // p = a is of this kind.
 func (a F32) TestpNotanumber() Pred {
-	return emit1[Pred](kernelOf(a), "testp.notanumber.f32", nil, a)
+	return unary[Pred](a, "testp.notanumber.f32", nil)
 }
 
 // TestpNormal is testp.normal.f32 p, a:
 // p = a is of this kind.
 func (a F32) TestpNormal() Pred {
-	return emit1[Pred](kernelOf(a), "testp.normal.f32", nil, a)
+	return unary[Pred](a, "testp.normal.f32", nil)
 }
 
 // TestpSubnormal is testp.subnormal.f32 p, a:
 // p = a is of this kind.
 func (a F32) TestpSubnormal() Pred {
-	return emit1[Pred](kernelOf(a), "testp.subnormal.f32", nil, a)
+	return unary[Pred](a, "testp.subnormal.f32", nil)
 }
 
 // Min is min{.ftz}{.NaN}.f32 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 func (a F32) Min(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "min.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "min.f32", mods, ptx.F32, b)
 }
 
 // MinXorsignAbs is min{.ftz}{.NaN}.xorsign.abs.f32 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
 func (a F32) MinXorsignAbs(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "min.xorsign.abs.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "min.xorsign.abs.f32", mods, ptx.F32, b)
 }
 
 // Max is max{.ftz}{.NaN}.f32 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 func (a F32) Max(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "max.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "max.f32", mods, ptx.F32, b)
 }
 
 // MaxXorsignAbs is max{.ftz}{.NaN}.xorsign.abs.f32 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
 func (a F32) MaxXorsignAbs(b Float, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "max.xorsign.abs.f32", mods, a, in(ptx.F32, b))
+	return binary[F32](a, "max.xorsign.abs.f32", mods, ptx.F32, b)
 }
 
 // RcpApprox is rcp.approx{.ftz}.f32 d, a:
 // d = 1 / a.
 func (a F32) RcpApprox(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "rcp.approx.f32", mods, a)
+	return unary[F32](a, "rcp.approx.f32", mods)
 }
 
 // RcpRn is rcp.rn{.ftz}.f32 d, a:
 // d = 1 / a.
 func (a F32) RcpRn(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "rcp.rn.f32", mods, a)
+	return unary[F32](a, "rcp.rn.f32", mods)
 }
 
 // RcpRz is rcp.rz{.ftz}.f32 d, a:
 // d = 1 / a.
 func (a F32) RcpRz(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "rcp.rz.f32", mods, a)
+	return unary[F32](a, "rcp.rz.f32", mods)
 }
 
 // RcpRm is rcp.rm{.ftz}.f32 d, a:
 // d = 1 / a.
 func (a F32) RcpRm(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "rcp.rm.f32", mods, a)
+	return unary[F32](a, "rcp.rm.f32", mods)
 }
 
 // RcpRp is rcp.rp{.ftz}.f32 d, a:
 // d = 1 / a.
 func (a F32) RcpRp(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "rcp.rp.f32", mods, a)
+	return unary[F32](a, "rcp.rp.f32", mods)
 }
 
 // SqrtApprox is sqrt.approx{.ftz}.f32 d, a:
 // d = √a.
 func (a F32) SqrtApprox(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "sqrt.approx.f32", mods, a)
+	return unary[F32](a, "sqrt.approx.f32", mods)
 }
 
 // SqrtRn is sqrt.rn{.ftz}.f32 d, a:
 // d = √a.
 func (a F32) SqrtRn(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "sqrt.rn.f32", mods, a)
+	return unary[F32](a, "sqrt.rn.f32", mods)
 }
 
 // SqrtRz is sqrt.rz{.ftz}.f32 d, a:
 // d = √a.
 func (a F32) SqrtRz(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "sqrt.rz.f32", mods, a)
+	return unary[F32](a, "sqrt.rz.f32", mods)
 }
 
 // SqrtRm is sqrt.rm{.ftz}.f32 d, a:
 // d = √a.
 func (a F32) SqrtRm(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "sqrt.rm.f32", mods, a)
+	return unary[F32](a, "sqrt.rm.f32", mods)
 }
 
 // SqrtRp is sqrt.rp{.ftz}.f32 d, a:
 // d = √a.
 func (a F32) SqrtRp(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "sqrt.rp.f32", mods, a)
+	return unary[F32](a, "sqrt.rp.f32", mods)
 }
 
 // RsqrtApprox is rsqrt.approx{.ftz}.f32 d, a:
 // d = 1 / √a.
 func (a F32) RsqrtApprox(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "rsqrt.approx.f32", mods, a)
+	return unary[F32](a, "rsqrt.approx.f32", mods)
 }
 
 // SinApprox is sin.approx{.ftz}.f32 d, a:
 // d = sin a.
 func (a F32) SinApprox(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "sin.approx.f32", mods, a)
+	return unary[F32](a, "sin.approx.f32", mods)
 }
 
 // CosApprox is cos.approx{.ftz}.f32 d, a:
 // d = cos a.
 func (a F32) CosApprox(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cos.approx.f32", mods, a)
+	return unary[F32](a, "cos.approx.f32", mods)
 }
 
 // Lg2Approx is lg2.approx{.ftz}.f32 d, a:
 // d = log₂ a.
 func (a F32) Lg2Approx(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "lg2.approx.f32", mods, a)
+	return unary[F32](a, "lg2.approx.f32", mods)
 }
 
 // Ex2Approx is ex2.approx{.ftz}.f32 d, a:
 // d = 2ᵃ.
 func (a F32) Ex2Approx(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "ex2.approx.f32", mods, a)
+	return unary[F32](a, "ex2.approx.f32", mods)
 }
 
 // TanhApprox is tanh.approx.f32 d, a:
 // d = tanh a.
 // Needs sm_75 and PTX 7.0.
 func (a F32) TanhApprox() F32 {
-	return emit1[F32](kernelOf(a), "tanh.approx.f32", nil, a)
+	return unary[F32](a, "tanh.approx.f32", nil)
 }
 
 // CvtRniU8 is cvt.rni{.ftz}{.sat}.u8.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRniU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rni.u8.f32", mods, a)
+	return unary[U8](a, "cvt.rni.u8.f32", mods)
 }
 
 // CvtRniU16 is cvt.rni{.ftz}{.sat}.u16.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRniU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rni.u16.f32", mods, a)
+	return unary[U16](a, "cvt.rni.u16.f32", mods)
 }
 
 // CvtRniU32 is cvt.rni{.ftz}{.sat}.u32.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRniU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rni.u32.f32", mods, a)
+	return unary[U32](a, "cvt.rni.u32.f32", mods)
 }
 
 // CvtRniU64 is cvt.rni{.ftz}{.sat}.u64.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRniU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rni.u64.f32", mods, a)
+	return unary[U64](a, "cvt.rni.u64.f32", mods)
 }
 
 // CvtRniS8 is cvt.rni{.ftz}{.sat}.s8.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRniS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rni.s8.f32", mods, a)
+	return unary[S8](a, "cvt.rni.s8.f32", mods)
 }
 
 // CvtRniS16 is cvt.rni{.ftz}{.sat}.s16.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRniS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rni.s16.f32", mods, a)
+	return unary[S16](a, "cvt.rni.s16.f32", mods)
 }
 
 // CvtRniS32 is cvt.rni{.ftz}{.sat}.s32.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRniS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rni.s32.f32", mods, a)
+	return unary[S32](a, "cvt.rni.s32.f32", mods)
 }
 
 // CvtRniS64 is cvt.rni{.ftz}{.sat}.s64.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRniS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rni.s64.f32", mods, a)
+	return unary[S64](a, "cvt.rni.s64.f32", mods)
 }
 
 // CvtRziU8 is cvt.rzi{.ftz}{.sat}.u8.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRziU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rzi.u8.f32", mods, a)
+	return unary[U8](a, "cvt.rzi.u8.f32", mods)
 }
 
 // CvtRziU16 is cvt.rzi{.ftz}{.sat}.u16.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRziU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rzi.u16.f32", mods, a)
+	return unary[U16](a, "cvt.rzi.u16.f32", mods)
 }
 
 // CvtRziU32 is cvt.rzi{.ftz}{.sat}.u32.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRziU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rzi.u32.f32", mods, a)
+	return unary[U32](a, "cvt.rzi.u32.f32", mods)
 }
 
 // CvtRziU64 is cvt.rzi{.ftz}{.sat}.u64.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRziU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rzi.u64.f32", mods, a)
+	return unary[U64](a, "cvt.rzi.u64.f32", mods)
 }
 
 // CvtRziS8 is cvt.rzi{.ftz}{.sat}.s8.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRziS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rzi.s8.f32", mods, a)
+	return unary[S8](a, "cvt.rzi.s8.f32", mods)
 }
 
 // CvtRziS16 is cvt.rzi{.ftz}{.sat}.s16.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRziS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rzi.s16.f32", mods, a)
+	return unary[S16](a, "cvt.rzi.s16.f32", mods)
 }
 
 // CvtRziS32 is cvt.rzi{.ftz}{.sat}.s32.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRziS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rzi.s32.f32", mods, a)
+	return unary[S32](a, "cvt.rzi.s32.f32", mods)
 }
 
 // CvtRziS64 is cvt.rzi{.ftz}{.sat}.s64.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRziS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rzi.s64.f32", mods, a)
+	return unary[S64](a, "cvt.rzi.s64.f32", mods)
 }
 
 // CvtRmiU8 is cvt.rmi{.ftz}{.sat}.u8.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRmiU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rmi.u8.f32", mods, a)
+	return unary[U8](a, "cvt.rmi.u8.f32", mods)
 }
 
 // CvtRmiU16 is cvt.rmi{.ftz}{.sat}.u16.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRmiU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rmi.u16.f32", mods, a)
+	return unary[U16](a, "cvt.rmi.u16.f32", mods)
 }
 
 // CvtRmiU32 is cvt.rmi{.ftz}{.sat}.u32.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRmiU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rmi.u32.f32", mods, a)
+	return unary[U32](a, "cvt.rmi.u32.f32", mods)
 }
 
 // CvtRmiU64 is cvt.rmi{.ftz}{.sat}.u64.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRmiU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rmi.u64.f32", mods, a)
+	return unary[U64](a, "cvt.rmi.u64.f32", mods)
 }
 
 // CvtRmiS8 is cvt.rmi{.ftz}{.sat}.s8.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRmiS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rmi.s8.f32", mods, a)
+	return unary[S8](a, "cvt.rmi.s8.f32", mods)
 }
 
 // CvtRmiS16 is cvt.rmi{.ftz}{.sat}.s16.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRmiS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rmi.s16.f32", mods, a)
+	return unary[S16](a, "cvt.rmi.s16.f32", mods)
 }
 
 // CvtRmiS32 is cvt.rmi{.ftz}{.sat}.s32.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRmiS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rmi.s32.f32", mods, a)
+	return unary[S32](a, "cvt.rmi.s32.f32", mods)
 }
 
 // CvtRmiS64 is cvt.rmi{.ftz}{.sat}.s64.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRmiS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rmi.s64.f32", mods, a)
+	return unary[S64](a, "cvt.rmi.s64.f32", mods)
 }
 
 // CvtRpiU8 is cvt.rpi{.ftz}{.sat}.u8.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRpiU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rpi.u8.f32", mods, a)
+	return unary[U8](a, "cvt.rpi.u8.f32", mods)
 }
 
 // CvtRpiU16 is cvt.rpi{.ftz}{.sat}.u16.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRpiU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rpi.u16.f32", mods, a)
+	return unary[U16](a, "cvt.rpi.u16.f32", mods)
 }
 
 // CvtRpiU32 is cvt.rpi{.ftz}{.sat}.u32.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRpiU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rpi.u32.f32", mods, a)
+	return unary[U32](a, "cvt.rpi.u32.f32", mods)
 }
 
 // CvtRpiU64 is cvt.rpi{.ftz}{.sat}.u64.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRpiU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rpi.u64.f32", mods, a)
+	return unary[U64](a, "cvt.rpi.u64.f32", mods)
 }
 
 // CvtRpiS8 is cvt.rpi{.ftz}{.sat}.s8.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRpiS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rpi.s8.f32", mods, a)
+	return unary[S8](a, "cvt.rpi.s8.f32", mods)
 }
 
 // CvtRpiS16 is cvt.rpi{.ftz}{.sat}.s16.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRpiS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rpi.s16.f32", mods, a)
+	return unary[S16](a, "cvt.rpi.s16.f32", mods)
 }
 
 // CvtRpiS32 is cvt.rpi{.ftz}{.sat}.s32.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRpiS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rpi.s32.f32", mods, a)
+	return unary[S32](a, "cvt.rpi.s32.f32", mods)
 }
 
 // CvtRpiS64 is cvt.rpi{.ftz}{.sat}.s64.f32 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F32) CvtRpiS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rpi.s64.f32", mods, a)
+	return unary[S64](a, "cvt.rpi.s64.f32", mods)
 }
 
 // CvtRniF32 is cvt.rni{.ftz}{.sat}.f32.f32 d, a:
 // d = a rounded to an integer, still a float.
 func (a F32) CvtRniF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rni.f32.f32", mods, a)
+	return unary[F32](a, "cvt.rni.f32.f32", mods)
 }
 
 // CvtRziF32 is cvt.rzi{.ftz}{.sat}.f32.f32 d, a:
 // d = a rounded to an integer, still a float.
 func (a F32) CvtRziF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rzi.f32.f32", mods, a)
+	return unary[F32](a, "cvt.rzi.f32.f32", mods)
 }
 
 // CvtRmiF32 is cvt.rmi{.ftz}{.sat}.f32.f32 d, a:
 // d = a rounded to an integer, still a float.
 func (a F32) CvtRmiF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rmi.f32.f32", mods, a)
+	return unary[F32](a, "cvt.rmi.f32.f32", mods)
 }
 
 // CvtRpiF32 is cvt.rpi{.ftz}{.sat}.f32.f32 d, a:
 // d = a rounded to an integer, still a float.
 func (a F32) CvtRpiF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rpi.f32.f32", mods, a)
+	return unary[F32](a, "cvt.rpi.f32.f32", mods)
 }
 
 // CvtF32 is cvt{.ftz}{.sat}.f32.f32 d, a:
 // d = a; with .ftz a subnormal becomes 0, with .sat d is in [0, 1].
 func (a F32) CvtF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.f32.f32", mods, a)
+	return unary[F32](a, "cvt.f32.f32", mods)
 }
 
 // CvtF64 is cvt{.ftz}{.sat}.f64.f32 d, a:
 // d = a in a wider format.
 func (a F32) CvtF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.f64.f32", mods, a)
+	return unary[F64](a, "cvt.f64.f32", mods)
 }
 
 // CvtRnF16 is cvt.rn{.ftz}{.sat}{.relu}{.satfinite}.f16.f32 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F32) CvtRnF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rn.f16.f32", mods, a)
+	return unary[F16](a, "cvt.rn.f16.f32", mods)
 }
 
 // CvtRzF16 is cvt.rz{.ftz}{.sat}{.relu}{.satfinite}.f16.f32 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F32) CvtRzF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rz.f16.f32", mods, a)
+	return unary[F16](a, "cvt.rz.f16.f32", mods)
 }
 
 // CvtRmF16 is cvt.rm{.ftz}{.sat}{.relu}{.satfinite}.f16.f32 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F32) CvtRmF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rm.f16.f32", mods, a)
+	return unary[F16](a, "cvt.rm.f16.f32", mods)
 }
 
 // CvtRpF16 is cvt.rp{.ftz}{.sat}{.relu}{.satfinite}.f16.f32 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F32) CvtRpF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rp.f16.f32", mods, a)
+	return unary[F16](a, "cvt.rp.f16.f32", mods)
 }
 
 // CvtRnBF16 is cvt.rn{.ftz}{.relu}{.satfinite}.bf16.f32 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
 func (a F32) CvtRnBF16(mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rn.bf16.f32", mods, a)
+	return unary[BF16](a, "cvt.rn.bf16.f32", mods)
 }
 
 // CvtRzBF16 is cvt.rz{.ftz}{.relu}{.satfinite}.bf16.f32 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
 func (a F32) CvtRzBF16(mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rz.bf16.f32", mods, a)
+	return unary[BF16](a, "cvt.rz.bf16.f32", mods)
 }
 
 // CvtRmBF16 is cvt.rm{.ftz}{.relu}{.satfinite}.bf16.f32 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
 func (a F32) CvtRmBF16(mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rm.bf16.f32", mods, a)
+	return unary[BF16](a, "cvt.rm.bf16.f32", mods)
 }
 
 // CvtRpBF16 is cvt.rp{.ftz}{.relu}{.satfinite}.bf16.f32 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
 func (a F32) CvtRpBF16(mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rp.bf16.f32", mods, a)
+	return unary[BF16](a, "cvt.rp.bf16.f32", mods)
 }
 
 // CvtRnaTF32 is cvt.rna{.satfinite}.tf32.f32 d, a:
 // d = a rounded to tf32: rna is to nearest, ties away from zero.
 // Needs sm_80 and PTX 7.0.
 func (a F32) CvtRnaTF32(mods ...Mod) TF32 {
-	return emit1[TF32](kernelOf(a), "cvt.rna.tf32.f32", mods, a)
+	return unary[TF32](a, "cvt.rna.tf32.f32", mods)
 }
 
 // CvtRnTF32 is cvt.rn{.relu}.tf32.f32 d, a:
 // d = a rounded to tf32: rna is to nearest, ties away from zero.
 // Needs sm_90 and PTX 7.8.
 func (a F32) CvtRnTF32(mods ...Mod) TF32 {
-	return emit1[TF32](kernelOf(a), "cvt.rn.tf32.f32", mods, a)
+	return unary[TF32](a, "cvt.rn.tf32.f32", mods)
 }
 
 // CvtRzTF32 is cvt.rz{.relu}.tf32.f32 d, a:
 // d = a rounded to tf32: rna is to nearest, ties away from zero.
 // Needs sm_90 and PTX 7.8.
 func (a F32) CvtRzTF32(mods ...Mod) TF32 {
-	return emit1[TF32](kernelOf(a), "cvt.rz.tf32.f32", mods, a)
+	return unary[TF32](a, "cvt.rz.tf32.f32", mods)
 }
 
 // CvtRnF16x2 is cvt.rn{.relu}{.satfinite}.f16x2.f32 d, a, b:
 // d = a (high half) and b (low half), rounded; .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
 func (a F32) CvtRnF16x2(b Float, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "cvt.rn.f16x2.f32", mods, a, in(ptx.F32, b))
+	return binary[F16x2](a, "cvt.rn.f16x2.f32", mods, ptx.F32, b)
 }
 
 // CvtRzF16x2 is cvt.rz{.relu}{.satfinite}.f16x2.f32 d, a, b:
 // d = a (high half) and b (low half), rounded; .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
 func (a F32) CvtRzF16x2(b Float, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "cvt.rz.f16x2.f32", mods, a, in(ptx.F32, b))
+	return binary[F16x2](a, "cvt.rz.f16x2.f32", mods, ptx.F32, b)
 }
 
 // CvtRnBF16x2 is cvt.rn{.relu}{.satfinite}.bf16x2.f32 d, a, b:
 // d = a (high half) and b (low half), rounded; .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
 func (a F32) CvtRnBF16x2(b Float, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "cvt.rn.bf16x2.f32", mods, a, in(ptx.F32, b))
+	return binary[BF16x2](a, "cvt.rn.bf16x2.f32", mods, ptx.F32, b)
 }
 
 // CvtRzBF16x2 is cvt.rz{.relu}{.satfinite}.bf16x2.f32 d, a, b:
 // d = a (high half) and b (low half), rounded; .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
 func (a F32) CvtRzBF16x2(b Float, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "cvt.rz.bf16x2.f32", mods, a, in(ptx.F32, b))
+	return binary[BF16x2](a, "cvt.rz.bf16x2.f32", mods, ptx.F32, b)
 }
 
 // CvtRnSatfiniteE4M3x2 is cvt.rn.satfinite{.relu}.e4m3x2.f32 d, a, b:
 // d = a (high byte) and b (low byte) as fp8, rounded to nearest, clamped to the largest finite value.
 // Needs sm_89 and PTX 8.1.
 func (a F32) CvtRnSatfiniteE4M3x2(b Float, mods ...Mod) E4M3x2 {
-	return emit1[E4M3x2](kernelOf(a), "cvt.rn.satfinite.e4m3x2.f32", mods, a, in(ptx.F32, b))
+	return binary[E4M3x2](a, "cvt.rn.satfinite.e4m3x2.f32", mods, ptx.F32, b)
 }
 
 // CvtRnSatfiniteE5M2x2 is cvt.rn.satfinite{.relu}.e5m2x2.f32 d, a, b:
 // d = a (high byte) and b (low byte) as fp8, rounded to nearest, clamped to the largest finite value.
 // Needs sm_89 and PTX 8.1.
 func (a F32) CvtRnSatfiniteE5M2x2(b Float, mods ...Mod) E5M2x2 {
-	return emit1[E5M2x2](kernelOf(a), "cvt.rn.satfinite.e5m2x2.f32", mods, a, in(ptx.F32, b))
+	return binary[E5M2x2](a, "cvt.rn.satfinite.e5m2x2.f32", mods, ptx.F32, b)
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
@@ -874,14 +874,14 @@ func (a F32) ShflSyncIdxPair(b Int, c Int, membermask Int) (F32, Pred) {
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a F32) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a F32) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:

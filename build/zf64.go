@@ -11,7 +11,7 @@ import (
 // SetpEq is setp.eq.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpEq(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.eq.f64", nil, ptx.F64, b)
 }
 
 // SetpPair is setp.cmp.f64 p|q, a, b:
@@ -23,85 +23,85 @@ func (a F64) SetpPair(cmp Mod, b Float) (Pred, Pred) {
 // SetpNe is setp.ne.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpNe(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.ne.f64", nil, ptx.F64, b)
 }
 
 // SetpLt is setp.lt.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpLt(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.lt.f64", nil, ptx.F64, b)
 }
 
 // SetpLe is setp.le.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpLe(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.le.f64", nil, ptx.F64, b)
 }
 
 // SetpGt is setp.gt.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpGt(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.gt.f64", nil, ptx.F64, b)
 }
 
 // SetpGe is setp.ge.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpGe(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.ge.f64", nil, ptx.F64, b)
 }
 
 // SetpEqu is setp.equ.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpEqu(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.equ.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.equ.f64", nil, ptx.F64, b)
 }
 
 // SetpNeu is setp.neu.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpNeu(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.neu.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.neu.f64", nil, ptx.F64, b)
 }
 
 // SetpLtu is setp.ltu.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpLtu(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ltu.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.ltu.f64", nil, ptx.F64, b)
 }
 
 // SetpLeu is setp.leu.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpLeu(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.leu.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.leu.f64", nil, ptx.F64, b)
 }
 
 // SetpGtu is setp.gtu.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpGtu(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gtu.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.gtu.f64", nil, ptx.F64, b)
 }
 
 // SetpGeu is setp.geu.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpGeu(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.geu.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.geu.f64", nil, ptx.F64, b)
 }
 
 // SetpNum is setp.num.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpNum(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.num.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.num.f64", nil, ptx.F64, b)
 }
 
 // SetpNan is setp.nan.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpNan(b Float) Pred {
-	return emit1[Pred](kernelOf(a), "setp.nan.f64", nil, a, in(ptx.F64, b))
+	return binary[Pred](a, "setp.nan.f64", nil, ptx.F64, b)
 }
 
 // SetpBool is setp.cmp.bool.f64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 func (a F64) SetpBool(cmp Mod, op Mod, b Float, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.f64", withMod(withMod(nil, cmp), op), a, in(ptx.F64, b), c)
+	return ternary[Pred](a, "setp.f64", withMod(withMod(nil, cmp), op), ptx.F64, b, ptx.Pred, c)
 }
 
 // SetpBoolPair is setp.cmp.bool.f64 p|q, a, b, c:
@@ -113,611 +113,611 @@ func (a F64) SetpBoolPair(cmp Mod, op Mod, b Float, c Pred) (Pred, Pred) {
 // SetU32 is set.cmp.u32.f64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a F64) SetU32(cmp Mod, b Float) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.f64", withMod(nil, cmp), a, in(ptx.F64, b))
+	return binary[U32](a, "set.u32.f64", withMod(nil, cmp), ptx.F64, b)
 }
 
 // SetS32 is set.cmp.s32.f64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a F64) SetS32(cmp Mod, b Float) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.f64", withMod(nil, cmp), a, in(ptx.F64, b))
+	return binary[S32](a, "set.s32.f64", withMod(nil, cmp), ptx.F64, b)
 }
 
 // SetF32 is set.cmp.f32.f64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a F64) SetF32(cmp Mod, b Float) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.f64", withMod(nil, cmp), a, in(ptx.F64, b))
+	return binary[F32](a, "set.f32.f64", withMod(nil, cmp), ptx.F64, b)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a F64) SetBoolU32(cmp Mod, op Mod, b Float, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.f64", withMod(withMod(nil, cmp), op), a, in(ptx.F64, b), c)
+	return ternary[U32](a, "set.u32.f64", withMod(withMod(nil, cmp), op), ptx.F64, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a F64) SetBoolS32(cmp Mod, op Mod, b Float, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.f64", withMod(withMod(nil, cmp), op), a, in(ptx.F64, b), c)
+	return ternary[S32](a, "set.s32.f64", withMod(withMod(nil, cmp), op), ptx.F64, b, ptx.Pred, c)
 }
 
 // SetBoolF32 is set.cmp.bool.f32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a F64) SetBoolF32(cmp Mod, op Mod, b Float, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.f64", withMod(withMod(nil, cmp), op), a, in(ptx.F64, b), c)
+	return ternary[F32](a, "set.f32.f64", withMod(withMod(nil, cmp), op), ptx.F64, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp.f16.f64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a F64) SetF16(cmp Mod, b Float) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.f64", withMod(nil, cmp), a, in(ptx.F64, b))
+	return binary[F16](a, "set.f16.f64", withMod(nil, cmp), ptx.F64, b)
 }
 
 // SetBF16 is set.cmp.bf16.f64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a F64) SetBF16(cmp Mod, b Float) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.f64", withMod(nil, cmp), a, in(ptx.F64, b))
+	return binary[BF16](a, "set.bf16.f64", withMod(nil, cmp), ptx.F64, b)
 }
 
 // SetBoolF16 is set.cmp.bool.f16.f64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a F64) SetBoolF16(cmp Mod, op Mod, b Float, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.f64", withMod(withMod(nil, cmp), op), a, in(ptx.F64, b), c)
+	return ternary[F16](a, "set.f16.f64", withMod(withMod(nil, cmp), op), ptx.F64, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.f64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a F64) SetBoolBF16(cmp Mod, op Mod, b Float, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.f64", withMod(withMod(nil, cmp), op), a, in(ptx.F64, b), c)
+	return ternary[BF16](a, "set.bf16.f64", withMod(withMod(nil, cmp), op), ptx.F64, b, ptx.Pred, c)
 }
 
 // Selp is selp.f64 d, a, b, c:
 // d = c ? a : b.
 func (a F64) Selp(b Float, c Pred) F64 {
-	return emit1[F64](kernelOf(a), "selp.f64", nil, a, in(ptx.F64, b), c)
+	return ternary[F64](a, "selp.f64", nil, ptx.F64, b, ptx.Pred, c)
 }
 
 // SlctS32 is slct.f64.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a F64) SlctS32(b Float, c Int) F64 {
-	return emit1[F64](kernelOf(a), "slct.f64.s32", nil, a, in(ptx.F64, b), in(ptx.S32, c))
+	return ternary[F64](a, "slct.f64.s32", nil, ptx.F64, b, ptx.S32, c)
 }
 
 // SlctF32 is slct{.ftz}.f64.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a F64) SlctF32(b Float, c Float, mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "slct.f64.f32", mods, a, in(ptx.F64, b), in(ptx.F32, c))
+	return ternary[F64](a, "slct.f64.f32", mods, ptx.F64, b, ptx.F32, c)
 }
 
 // Add is add{.rn|.rz|.rm|.rp}.f64 d, a, b:
 // d = a + b.
 func (a F64) Add(b Float, mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "add.f64", mods, a, in(ptx.F64, b))
+	return binary[F64](a, "add.f64", mods, ptx.F64, b)
 }
 
 // Sub is sub{.rn|.rz|.rm|.rp}.f64 d, a, b:
 // d = a - b.
 func (a F64) Sub(b Float, mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "sub.f64", mods, a, in(ptx.F64, b))
+	return binary[F64](a, "sub.f64", mods, ptx.F64, b)
 }
 
 // Mul is mul{.rn|.rz|.rm|.rp}.f64 d, a, b:
 // d = a · b.
 func (a F64) Mul(b Float, mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "mul.f64", mods, a, in(ptx.F64, b))
+	return binary[F64](a, "mul.f64", mods, ptx.F64, b)
 }
 
 // FmaRn is fma.rn.f64 d, a, b, c:
 // d = a · b + c, rounded once.
 func (a F64) FmaRn(b Float, c Float) F64 {
-	return emit1[F64](kernelOf(a), "fma.rn.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
+	return ternary[F64](a, "fma.rn.f64", nil, ptx.F64, b, ptx.F64, c)
 }
 
 // FmaRz is fma.rz.f64 d, a, b, c:
 // d = a · b + c, rounded once.
 func (a F64) FmaRz(b Float, c Float) F64 {
-	return emit1[F64](kernelOf(a), "fma.rz.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
+	return ternary[F64](a, "fma.rz.f64", nil, ptx.F64, b, ptx.F64, c)
 }
 
 // FmaRm is fma.rm.f64 d, a, b, c:
 // d = a · b + c, rounded once.
 func (a F64) FmaRm(b Float, c Float) F64 {
-	return emit1[F64](kernelOf(a), "fma.rm.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
+	return ternary[F64](a, "fma.rm.f64", nil, ptx.F64, b, ptx.F64, c)
 }
 
 // FmaRp is fma.rp.f64 d, a, b, c:
 // d = a · b + c, rounded once.
 func (a F64) FmaRp(b Float, c Float) F64 {
-	return emit1[F64](kernelOf(a), "fma.rp.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
+	return ternary[F64](a, "fma.rp.f64", nil, ptx.F64, b, ptx.F64, c)
 }
 
 // MadRn is mad.rn.f64 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
 func (a F64) MadRn(b Float, c Float) F64 {
-	return emit1[F64](kernelOf(a), "mad.rn.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
+	return ternary[F64](a, "mad.rn.f64", nil, ptx.F64, b, ptx.F64, c)
 }
 
 // MadRz is mad.rz.f64 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
 func (a F64) MadRz(b Float, c Float) F64 {
-	return emit1[F64](kernelOf(a), "mad.rz.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
+	return ternary[F64](a, "mad.rz.f64", nil, ptx.F64, b, ptx.F64, c)
 }
 
 // MadRm is mad.rm.f64 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
 func (a F64) MadRm(b Float, c Float) F64 {
-	return emit1[F64](kernelOf(a), "mad.rm.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
+	return ternary[F64](a, "mad.rm.f64", nil, ptx.F64, b, ptx.F64, c)
 }
 
 // MadRp is mad.rp.f64 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
 func (a F64) MadRp(b Float, c Float) F64 {
-	return emit1[F64](kernelOf(a), "mad.rp.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
+	return ternary[F64](a, "mad.rp.f64", nil, ptx.F64, b, ptx.F64, c)
 }
 
 // DivRn is div.rn.f64 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
 func (a F64) DivRn(b Float) F64 {
-	return emit1[F64](kernelOf(a), "div.rn.f64", nil, a, in(ptx.F64, b))
+	return binary[F64](a, "div.rn.f64", nil, ptx.F64, b)
 }
 
 // DivRz is div.rz.f64 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
 func (a F64) DivRz(b Float) F64 {
-	return emit1[F64](kernelOf(a), "div.rz.f64", nil, a, in(ptx.F64, b))
+	return binary[F64](a, "div.rz.f64", nil, ptx.F64, b)
 }
 
 // DivRm is div.rm.f64 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
 func (a F64) DivRm(b Float) F64 {
-	return emit1[F64](kernelOf(a), "div.rm.f64", nil, a, in(ptx.F64, b))
+	return binary[F64](a, "div.rm.f64", nil, ptx.F64, b)
 }
 
 // DivRp is div.rp.f64 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
 func (a F64) DivRp(b Float) F64 {
-	return emit1[F64](kernelOf(a), "div.rp.f64", nil, a, in(ptx.F64, b))
+	return binary[F64](a, "div.rp.f64", nil, ptx.F64, b)
 }
 
 // Abs is abs.f64 d, a:
 // d = |a|.
 func (a F64) Abs() F64 {
-	return emit1[F64](kernelOf(a), "abs.f64", nil, a)
+	return unary[F64](a, "abs.f64", nil)
 }
 
 // Neg is neg.f64 d, a:
 // d = -a.
 func (a F64) Neg() F64 {
-	return emit1[F64](kernelOf(a), "neg.f64", nil, a)
+	return unary[F64](a, "neg.f64", nil)
 }
 
 // Copysign is copysign.f64 d, a, b:
 // d = |b| with the sign of a.
 func (a F64) Copysign(b Float) F64 {
-	return emit1[F64](kernelOf(a), "copysign.f64", nil, a, in(ptx.F64, b))
+	return binary[F64](a, "copysign.f64", nil, ptx.F64, b)
 }
 
 // TestpFinite is testp.finite.f64 p, a:
 // p = a is of this kind.
 func (a F64) TestpFinite() Pred {
-	return emit1[Pred](kernelOf(a), "testp.finite.f64", nil, a)
+	return unary[Pred](a, "testp.finite.f64", nil)
 }
 
 // TestpInfinite is testp.infinite.f64 p, a:
 // p = a is of this kind.
 func (a F64) TestpInfinite() Pred {
-	return emit1[Pred](kernelOf(a), "testp.infinite.f64", nil, a)
+	return unary[Pred](a, "testp.infinite.f64", nil)
 }
 
 // TestpNumber is testp.number.f64 p, a:
 // p = a is of this kind.
 func (a F64) TestpNumber() Pred {
-	return emit1[Pred](kernelOf(a), "testp.number.f64", nil, a)
+	return unary[Pred](a, "testp.number.f64", nil)
 }
 
 // TestpNotanumber is testp.notanumber.f64 p, a:
 // p = a is of this kind.
 func (a F64) TestpNotanumber() Pred {
-	return emit1[Pred](kernelOf(a), "testp.notanumber.f64", nil, a)
+	return unary[Pred](a, "testp.notanumber.f64", nil)
 }
 
 // TestpNormal is testp.normal.f64 p, a:
 // p = a is of this kind.
 func (a F64) TestpNormal() Pred {
-	return emit1[Pred](kernelOf(a), "testp.normal.f64", nil, a)
+	return unary[Pred](a, "testp.normal.f64", nil)
 }
 
 // TestpSubnormal is testp.subnormal.f64 p, a:
 // p = a is of this kind.
 func (a F64) TestpSubnormal() Pred {
-	return emit1[Pred](kernelOf(a), "testp.subnormal.f64", nil, a)
+	return unary[Pred](a, "testp.subnormal.f64", nil)
 }
 
 // Min is min.f64 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 func (a F64) Min(b Float) F64 {
-	return emit1[F64](kernelOf(a), "min.f64", nil, a, in(ptx.F64, b))
+	return binary[F64](a, "min.f64", nil, ptx.F64, b)
 }
 
 // Max is max.f64 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 func (a F64) Max(b Float) F64 {
-	return emit1[F64](kernelOf(a), "max.f64", nil, a, in(ptx.F64, b))
+	return binary[F64](a, "max.f64", nil, ptx.F64, b)
 }
 
 // RcpRn is rcp.rn.f64 d, a:
 // d = 1 / a.
 func (a F64) RcpRn() F64 {
-	return emit1[F64](kernelOf(a), "rcp.rn.f64", nil, a)
+	return unary[F64](a, "rcp.rn.f64", nil)
 }
 
 // RcpRz is rcp.rz.f64 d, a:
 // d = 1 / a.
 func (a F64) RcpRz() F64 {
-	return emit1[F64](kernelOf(a), "rcp.rz.f64", nil, a)
+	return unary[F64](a, "rcp.rz.f64", nil)
 }
 
 // RcpRm is rcp.rm.f64 d, a:
 // d = 1 / a.
 func (a F64) RcpRm() F64 {
-	return emit1[F64](kernelOf(a), "rcp.rm.f64", nil, a)
+	return unary[F64](a, "rcp.rm.f64", nil)
 }
 
 // RcpRp is rcp.rp.f64 d, a:
 // d = 1 / a.
 func (a F64) RcpRp() F64 {
-	return emit1[F64](kernelOf(a), "rcp.rp.f64", nil, a)
+	return unary[F64](a, "rcp.rp.f64", nil)
 }
 
 // RcpApproxFtz is rcp.approx.ftz.f64 d, a:
 // d = 1 / a.
 func (a F64) RcpApproxFtz() F64 {
-	return emit1[F64](kernelOf(a), "rcp.approx.ftz.f64", nil, a)
+	return unary[F64](a, "rcp.approx.ftz.f64", nil)
 }
 
 // SqrtRn is sqrt.rn.f64 d, a:
 // d = √a.
 func (a F64) SqrtRn() F64 {
-	return emit1[F64](kernelOf(a), "sqrt.rn.f64", nil, a)
+	return unary[F64](a, "sqrt.rn.f64", nil)
 }
 
 // SqrtRz is sqrt.rz.f64 d, a:
 // d = √a.
 func (a F64) SqrtRz() F64 {
-	return emit1[F64](kernelOf(a), "sqrt.rz.f64", nil, a)
+	return unary[F64](a, "sqrt.rz.f64", nil)
 }
 
 // SqrtRm is sqrt.rm.f64 d, a:
 // d = √a.
 func (a F64) SqrtRm() F64 {
-	return emit1[F64](kernelOf(a), "sqrt.rm.f64", nil, a)
+	return unary[F64](a, "sqrt.rm.f64", nil)
 }
 
 // SqrtRp is sqrt.rp.f64 d, a:
 // d = √a.
 func (a F64) SqrtRp() F64 {
-	return emit1[F64](kernelOf(a), "sqrt.rp.f64", nil, a)
+	return unary[F64](a, "sqrt.rp.f64", nil)
 }
 
 // RsqrtApprox is rsqrt.approx{.ftz}.f64 d, a:
 // d = 1 / √a.
 func (a F64) RsqrtApprox(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "rsqrt.approx.f64", mods, a)
+	return unary[F64](a, "rsqrt.approx.f64", mods)
 }
 
 // CvtRniU8 is cvt.rni{.sat}.u8.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRniU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rni.u8.f64", mods, a)
+	return unary[U8](a, "cvt.rni.u8.f64", mods)
 }
 
 // CvtRniU16 is cvt.rni{.sat}.u16.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRniU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rni.u16.f64", mods, a)
+	return unary[U16](a, "cvt.rni.u16.f64", mods)
 }
 
 // CvtRniU32 is cvt.rni{.sat}.u32.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRniU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rni.u32.f64", mods, a)
+	return unary[U32](a, "cvt.rni.u32.f64", mods)
 }
 
 // CvtRniU64 is cvt.rni{.sat}.u64.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRniU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rni.u64.f64", mods, a)
+	return unary[U64](a, "cvt.rni.u64.f64", mods)
 }
 
 // CvtRniS8 is cvt.rni{.sat}.s8.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRniS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rni.s8.f64", mods, a)
+	return unary[S8](a, "cvt.rni.s8.f64", mods)
 }
 
 // CvtRniS16 is cvt.rni{.sat}.s16.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRniS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rni.s16.f64", mods, a)
+	return unary[S16](a, "cvt.rni.s16.f64", mods)
 }
 
 // CvtRniS32 is cvt.rni{.sat}.s32.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRniS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rni.s32.f64", mods, a)
+	return unary[S32](a, "cvt.rni.s32.f64", mods)
 }
 
 // CvtRniS64 is cvt.rni{.sat}.s64.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRniS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rni.s64.f64", mods, a)
+	return unary[S64](a, "cvt.rni.s64.f64", mods)
 }
 
 // CvtRziU8 is cvt.rzi{.sat}.u8.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRziU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rzi.u8.f64", mods, a)
+	return unary[U8](a, "cvt.rzi.u8.f64", mods)
 }
 
 // CvtRziU16 is cvt.rzi{.sat}.u16.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRziU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rzi.u16.f64", mods, a)
+	return unary[U16](a, "cvt.rzi.u16.f64", mods)
 }
 
 // CvtRziU32 is cvt.rzi{.sat}.u32.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRziU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rzi.u32.f64", mods, a)
+	return unary[U32](a, "cvt.rzi.u32.f64", mods)
 }
 
 // CvtRziU64 is cvt.rzi{.sat}.u64.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRziU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rzi.u64.f64", mods, a)
+	return unary[U64](a, "cvt.rzi.u64.f64", mods)
 }
 
 // CvtRziS8 is cvt.rzi{.sat}.s8.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRziS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rzi.s8.f64", mods, a)
+	return unary[S8](a, "cvt.rzi.s8.f64", mods)
 }
 
 // CvtRziS16 is cvt.rzi{.sat}.s16.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRziS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rzi.s16.f64", mods, a)
+	return unary[S16](a, "cvt.rzi.s16.f64", mods)
 }
 
 // CvtRziS32 is cvt.rzi{.sat}.s32.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRziS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rzi.s32.f64", mods, a)
+	return unary[S32](a, "cvt.rzi.s32.f64", mods)
 }
 
 // CvtRziS64 is cvt.rzi{.sat}.s64.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRziS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rzi.s64.f64", mods, a)
+	return unary[S64](a, "cvt.rzi.s64.f64", mods)
 }
 
 // CvtRmiU8 is cvt.rmi{.sat}.u8.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRmiU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rmi.u8.f64", mods, a)
+	return unary[U8](a, "cvt.rmi.u8.f64", mods)
 }
 
 // CvtRmiU16 is cvt.rmi{.sat}.u16.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRmiU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rmi.u16.f64", mods, a)
+	return unary[U16](a, "cvt.rmi.u16.f64", mods)
 }
 
 // CvtRmiU32 is cvt.rmi{.sat}.u32.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRmiU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rmi.u32.f64", mods, a)
+	return unary[U32](a, "cvt.rmi.u32.f64", mods)
 }
 
 // CvtRmiU64 is cvt.rmi{.sat}.u64.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRmiU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rmi.u64.f64", mods, a)
+	return unary[U64](a, "cvt.rmi.u64.f64", mods)
 }
 
 // CvtRmiS8 is cvt.rmi{.sat}.s8.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRmiS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rmi.s8.f64", mods, a)
+	return unary[S8](a, "cvt.rmi.s8.f64", mods)
 }
 
 // CvtRmiS16 is cvt.rmi{.sat}.s16.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRmiS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rmi.s16.f64", mods, a)
+	return unary[S16](a, "cvt.rmi.s16.f64", mods)
 }
 
 // CvtRmiS32 is cvt.rmi{.sat}.s32.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRmiS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rmi.s32.f64", mods, a)
+	return unary[S32](a, "cvt.rmi.s32.f64", mods)
 }
 
 // CvtRmiS64 is cvt.rmi{.sat}.s64.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRmiS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rmi.s64.f64", mods, a)
+	return unary[S64](a, "cvt.rmi.s64.f64", mods)
 }
 
 // CvtRpiU8 is cvt.rpi{.sat}.u8.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRpiU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.rpi.u8.f64", mods, a)
+	return unary[U8](a, "cvt.rpi.u8.f64", mods)
 }
 
 // CvtRpiU16 is cvt.rpi{.sat}.u16.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRpiU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.rpi.u16.f64", mods, a)
+	return unary[U16](a, "cvt.rpi.u16.f64", mods)
 }
 
 // CvtRpiU32 is cvt.rpi{.sat}.u32.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRpiU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.rpi.u32.f64", mods, a)
+	return unary[U32](a, "cvt.rpi.u32.f64", mods)
 }
 
 // CvtRpiU64 is cvt.rpi{.sat}.u64.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRpiU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.rpi.u64.f64", mods, a)
+	return unary[U64](a, "cvt.rpi.u64.f64", mods)
 }
 
 // CvtRpiS8 is cvt.rpi{.sat}.s8.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRpiS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.rpi.s8.f64", mods, a)
+	return unary[S8](a, "cvt.rpi.s8.f64", mods)
 }
 
 // CvtRpiS16 is cvt.rpi{.sat}.s16.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRpiS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.rpi.s16.f64", mods, a)
+	return unary[S16](a, "cvt.rpi.s16.f64", mods)
 }
 
 // CvtRpiS32 is cvt.rpi{.sat}.s32.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRpiS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.rpi.s32.f64", mods, a)
+	return unary[S32](a, "cvt.rpi.s32.f64", mods)
 }
 
 // CvtRpiS64 is cvt.rpi{.sat}.s64.f64 d, a:
 // d = a rounded to an integer and clamped to the range of d.
 func (a F64) CvtRpiS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.rpi.s64.f64", mods, a)
+	return unary[S64](a, "cvt.rpi.s64.f64", mods)
 }
 
 // CvtRniF64 is cvt.rni{.sat}.f64.f64 d, a:
 // d = a rounded to an integer, still a float.
 func (a F64) CvtRniF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rni.f64.f64", mods, a)
+	return unary[F64](a, "cvt.rni.f64.f64", mods)
 }
 
 // CvtRziF64 is cvt.rzi{.sat}.f64.f64 d, a:
 // d = a rounded to an integer, still a float.
 func (a F64) CvtRziF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rzi.f64.f64", mods, a)
+	return unary[F64](a, "cvt.rzi.f64.f64", mods)
 }
 
 // CvtRmiF64 is cvt.rmi{.sat}.f64.f64 d, a:
 // d = a rounded to an integer, still a float.
 func (a F64) CvtRmiF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rmi.f64.f64", mods, a)
+	return unary[F64](a, "cvt.rmi.f64.f64", mods)
 }
 
 // CvtRpiF64 is cvt.rpi{.sat}.f64.f64 d, a:
 // d = a rounded to an integer, still a float.
 func (a F64) CvtRpiF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rpi.f64.f64", mods, a)
+	return unary[F64](a, "cvt.rpi.f64.f64", mods)
 }
 
 // CvtF64 is cvt{.sat}.f64.f64 d, a:
 // d = a; with .ftz a subnormal becomes 0, with .sat d is in [0, 1].
 func (a F64) CvtF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.f64.f64", mods, a)
+	return unary[F64](a, "cvt.f64.f64", mods)
 }
 
 // CvtRnF32 is cvt.rn{.ftz}{.sat}.f32.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F64) CvtRnF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rn.f32.f64", mods, a)
+	return unary[F32](a, "cvt.rn.f32.f64", mods)
 }
 
 // CvtRzF32 is cvt.rz{.ftz}{.sat}.f32.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F64) CvtRzF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rz.f32.f64", mods, a)
+	return unary[F32](a, "cvt.rz.f32.f64", mods)
 }
 
 // CvtRmF32 is cvt.rm{.ftz}{.sat}.f32.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F64) CvtRmF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rm.f32.f64", mods, a)
+	return unary[F32](a, "cvt.rm.f32.f64", mods)
 }
 
 // CvtRpF32 is cvt.rp{.ftz}{.sat}.f32.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F64) CvtRpF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rp.f32.f64", mods, a)
+	return unary[F32](a, "cvt.rp.f32.f64", mods)
 }
 
 // CvtRnF16 is cvt.rn{.sat}.f16.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F64) CvtRnF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rn.f16.f64", mods, a)
+	return unary[F16](a, "cvt.rn.f16.f64", mods)
 }
 
 // CvtRzF16 is cvt.rz{.sat}.f16.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F64) CvtRzF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rz.f16.f64", mods, a)
+	return unary[F16](a, "cvt.rz.f16.f64", mods)
 }
 
 // CvtRmF16 is cvt.rm{.sat}.f16.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F64) CvtRmF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rm.f16.f64", mods, a)
+	return unary[F16](a, "cvt.rm.f16.f64", mods)
 }
 
 // CvtRpF16 is cvt.rp{.sat}.f16.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 func (a F64) CvtRpF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rp.f16.f64", mods, a)
+	return unary[F16](a, "cvt.rp.f16.f64", mods)
 }
 
 // CvtRnBF16 is cvt.rn.bf16.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a F64) CvtRnBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rn.bf16.f64", nil, a)
+	return unary[BF16](a, "cvt.rn.bf16.f64", nil)
 }
 
 // CvtRzBF16 is cvt.rz.bf16.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a F64) CvtRzBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rz.bf16.f64", nil, a)
+	return unary[BF16](a, "cvt.rz.bf16.f64", nil)
 }
 
 // CvtRmBF16 is cvt.rm.bf16.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a F64) CvtRmBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rm.bf16.f64", nil, a)
+	return unary[BF16](a, "cvt.rm.bf16.f64", nil)
 }
 
 // CvtRpBF16 is cvt.rp.bf16.f64 d, a:
 // d = a rounded to a narrower format; .sat: in [0, 1], .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_90 and PTX 7.8.
 func (a F64) CvtRpBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rp.bf16.f64", nil, a)
+	return unary[BF16](a, "cvt.rp.bf16.f64", nil)
 }
 
 // MatchAnySync is match.any.sync.b64 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a F64) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b64", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b64 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a F64) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b64", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b64 d|p, a, membermask:

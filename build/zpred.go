@@ -11,51 +11,51 @@ import (
 // And is and.pred d, a, b:
 // d = a & b.
 func (a Pred) And(b Pred) Pred {
-	return emit1[Pred](kernelOf(a), "and.pred", nil, a, b)
+	return binary[Pred](a, "and.pred", nil, ptx.Pred, b)
 }
 
 // Or is or.pred d, a, b:
 // d = a | b.
 func (a Pred) Or(b Pred) Pred {
-	return emit1[Pred](kernelOf(a), "or.pred", nil, a, b)
+	return binary[Pred](a, "or.pred", nil, ptx.Pred, b)
 }
 
 // Xor is xor.pred d, a, b:
 // d = a ^ b.
 func (a Pred) Xor(b Pred) Pred {
-	return emit1[Pred](kernelOf(a), "xor.pred", nil, a, b)
+	return binary[Pred](a, "xor.pred", nil, ptx.Pred, b)
 }
 
 // Not is not.pred d, a:
 // d = ~a.
 func (a Pred) Not() Pred {
-	return emit1[Pred](kernelOf(a), "not.pred", nil, a)
+	return unary[Pred](a, "not.pred", nil)
 }
 
 // VoteSyncAll is vote.sync.all.pred d, a, membermask:
 // d = whether a holds in all lanes, in any, or is the same in all.
 // Needs sm_30 and PTX 6.0.
 func (a Pred) VoteSyncAll(membermask Int) Pred {
-	return emit1[Pred](kernelOf(a), "vote.sync.all.pred", nil, a, in(ptx.U32, membermask))
+	return binary[Pred](a, "vote.sync.all.pred", nil, ptx.U32, membermask)
 }
 
 // VoteSyncAny is vote.sync.any.pred d, a, membermask:
 // d = whether a holds in all lanes, in any, or is the same in all.
 // Needs sm_30 and PTX 6.0.
 func (a Pred) VoteSyncAny(membermask Int) Pred {
-	return emit1[Pred](kernelOf(a), "vote.sync.any.pred", nil, a, in(ptx.U32, membermask))
+	return binary[Pred](a, "vote.sync.any.pred", nil, ptx.U32, membermask)
 }
 
 // VoteSyncUni is vote.sync.uni.pred d, a, membermask:
 // d = whether a holds in all lanes, in any, or is the same in all.
 // Needs sm_30 and PTX 6.0.
 func (a Pred) VoteSyncUni(membermask Int) Pred {
-	return emit1[Pred](kernelOf(a), "vote.sync.uni.pred", nil, a, in(ptx.U32, membermask))
+	return binary[Pred](a, "vote.sync.uni.pred", nil, ptx.U32, membermask)
 }
 
 // VoteSyncBallotB32 is vote.sync.ballot.b32 d, a, membermask:
 // d = the mask of the lanes where a holds.
 // Needs sm_30 and PTX 6.0.
 func (a Pred) VoteSyncBallotB32(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "vote.sync.ballot.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "vote.sync.ballot.b32", nil, ptx.U32, membermask)
 }

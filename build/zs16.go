@@ -11,139 +11,139 @@ import (
 // Add is add.s16 d, a, b:
 // d = a + b.
 func (a S16) Add(b Int) S16 {
-	return emit1[S16](kernelOf(a), "add.s16", nil, a, in(ptx.S16, b))
+	return binary[S16](a, "add.s16", nil, ptx.S16, b)
 }
 
 // Sub is sub.s16 d, a, b:
 // d = a - b.
 func (a S16) Sub(b Int) S16 {
-	return emit1[S16](kernelOf(a), "sub.s16", nil, a, in(ptx.S16, b))
+	return binary[S16](a, "sub.s16", nil, ptx.S16, b)
 }
 
 // Sad is sad.s16 d, a, b, c:
 // d = |a - b| + c.
 func (a S16) Sad(b Int, c Int) S16 {
-	return emit1[S16](kernelOf(a), "sad.s16", nil, a, in(ptx.S16, b), in(ptx.S16, c))
+	return ternary[S16](a, "sad.s16", nil, ptx.S16, b, ptx.S16, c)
 }
 
 // MulLo is mul.lo.s16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a S16) MulLo(b Int) S16 {
-	return emit1[S16](kernelOf(a), "mul.lo.s16", nil, a, in(ptx.S16, b))
+	return binary[S16](a, "mul.lo.s16", nil, ptx.S16, b)
 }
 
 // MulHi is mul.hi.s16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a S16) MulHi(b Int) S16 {
-	return emit1[S16](kernelOf(a), "mul.hi.s16", nil, a, in(ptx.S16, b))
+	return binary[S16](a, "mul.hi.s16", nil, ptx.S16, b)
 }
 
 // MulWide is mul.wide.s16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a S16) MulWide(b Int) S32 {
-	return emit1[S32](kernelOf(a), "mul.wide.s16", nil, a, in(ptx.S16, b))
+	return binary[S32](a, "mul.wide.s16", nil, ptx.S16, b)
 }
 
 // MadLo is mad.lo.s16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a S16) MadLo(b Int, c Int) S16 {
-	return emit1[S16](kernelOf(a), "mad.lo.s16", nil, a, in(ptx.S16, b), in(ptx.S16, c))
+	return ternary[S16](a, "mad.lo.s16", nil, ptx.S16, b, ptx.S16, c)
 }
 
 // MadHi is mad.hi.s16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a S16) MadHi(b Int, c Int) S16 {
-	return emit1[S16](kernelOf(a), "mad.hi.s16", nil, a, in(ptx.S16, b), in(ptx.S16, c))
+	return ternary[S16](a, "mad.hi.s16", nil, ptx.S16, b, ptx.S16, c)
 }
 
 // MadWide is mad.wide.s16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a S16) MadWide(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "mad.wide.s16", nil, a, in(ptx.S16, b), in(ptx.S32, c))
+	return ternary[S32](a, "mad.wide.s16", nil, ptx.S16, b, ptx.S32, c)
 }
 
 // Div is div.s16 d, a, b:
 // d = a / b, towards zero.
 func (a S16) Div(b Int) S16 {
-	return emit1[S16](kernelOf(a), "div.s16", nil, a, in(ptx.S16, b))
+	return binary[S16](a, "div.s16", nil, ptx.S16, b)
 }
 
 // Rem is rem.s16 d, a, b:
 // d = a mod b, with the sign of a.
 func (a S16) Rem(b Int) S16 {
-	return emit1[S16](kernelOf(a), "rem.s16", nil, a, in(ptx.S16, b))
+	return binary[S16](a, "rem.s16", nil, ptx.S16, b)
 }
 
 // Abs is abs.s16 d, a:
 // d = |a|.
 func (a S16) Abs() S16 {
-	return emit1[S16](kernelOf(a), "abs.s16", nil, a)
+	return unary[S16](a, "abs.s16", nil)
 }
 
 // Neg is neg.s16 d, a:
 // d = -a.
 func (a S16) Neg() S16 {
-	return emit1[S16](kernelOf(a), "neg.s16", nil, a)
+	return unary[S16](a, "neg.s16", nil)
 }
 
 // Min is min.s16 d, a, b:
 // d = min(a, b); with .relu at least 0.
 func (a S16) Min(b Int) S16 {
-	return emit1[S16](kernelOf(a), "min.s16", nil, a, in(ptx.S16, b))
+	return binary[S16](a, "min.s16", nil, ptx.S16, b)
 }
 
 // Max is max.s16 d, a, b:
 // d = max(a, b); with .relu at least 0.
 func (a S16) Max(b Int) S16 {
-	return emit1[S16](kernelOf(a), "max.s16", nil, a, in(ptx.S16, b))
+	return binary[S16](a, "max.s16", nil, ptx.S16, b)
 }
 
 // And is and.b16 d, a, b:
 // d = a & b.
 func (a S16) And(b Int) S16 {
-	return emit1[S16](kernelOf(a), "and.b16", nil, a, in(ptx.S16, b))
+	return binary[S16](a, "and.b16", nil, ptx.S16, b)
 }
 
 // Or is or.b16 d, a, b:
 // d = a | b.
 func (a S16) Or(b Int) S16 {
-	return emit1[S16](kernelOf(a), "or.b16", nil, a, in(ptx.S16, b))
+	return binary[S16](a, "or.b16", nil, ptx.S16, b)
 }
 
 // Xor is xor.b16 d, a, b:
 // d = a ^ b.
 func (a S16) Xor(b Int) S16 {
-	return emit1[S16](kernelOf(a), "xor.b16", nil, a, in(ptx.S16, b))
+	return binary[S16](a, "xor.b16", nil, ptx.S16, b)
 }
 
 // Not is not.b16 d, a:
 // d = ~a.
 func (a S16) Not() S16 {
-	return emit1[S16](kernelOf(a), "not.b16", nil, a)
+	return unary[S16](a, "not.b16", nil)
 }
 
 // Cnot is cnot.b16 d, a:
 // d = a == 0 ? 1 : 0.
 func (a S16) Cnot() S16 {
-	return emit1[S16](kernelOf(a), "cnot.b16", nil, a)
+	return unary[S16](a, "cnot.b16", nil)
 }
 
 // Shl is shl.b16 d, a, b:
 // d = a << b; 0 when b exceeds the width.
 func (a S16) Shl(b Int) S16 {
-	return emit1[S16](kernelOf(a), "shl.b16", nil, a, in(ptx.U32, b))
+	return binary[S16](a, "shl.b16", nil, ptx.U32, b)
 }
 
 // Shr is shr.s16 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
 func (a S16) Shr(b Int) S16 {
-	return emit1[S16](kernelOf(a), "shr.s16", nil, a, in(ptx.U32, b))
+	return binary[S16](a, "shr.s16", nil, ptx.U32, b)
 }
 
 // SetpEq is setp.eq.s16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S16) SetpEq(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.s16", nil, a, in(ptx.S16, b))
+	return binary[Pred](a, "setp.eq.s16", nil, ptx.S16, b)
 }
 
 // SetpPair is setp.cmp.s16 p|q, a, b:
@@ -155,37 +155,37 @@ func (a S16) SetpPair(cmp Mod, b Int) (Pred, Pred) {
 // SetpNe is setp.ne.s16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S16) SetpNe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.s16", nil, a, in(ptx.S16, b))
+	return binary[Pred](a, "setp.ne.s16", nil, ptx.S16, b)
 }
 
 // SetpLt is setp.lt.s16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S16) SetpLt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.s16", nil, a, in(ptx.S16, b))
+	return binary[Pred](a, "setp.lt.s16", nil, ptx.S16, b)
 }
 
 // SetpLe is setp.le.s16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S16) SetpLe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.s16", nil, a, in(ptx.S16, b))
+	return binary[Pred](a, "setp.le.s16", nil, ptx.S16, b)
 }
 
 // SetpGt is setp.gt.s16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S16) SetpGt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.s16", nil, a, in(ptx.S16, b))
+	return binary[Pred](a, "setp.gt.s16", nil, ptx.S16, b)
 }
 
 // SetpGe is setp.ge.s16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S16) SetpGe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.s16", nil, a, in(ptx.S16, b))
+	return binary[Pred](a, "setp.ge.s16", nil, ptx.S16, b)
 }
 
 // SetpBool is setp.cmp.bool.s16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 func (a S16) SetpBool(cmp Mod, op Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.s16", withMod(withMod(nil, cmp), op), a, in(ptx.S16, b), c)
+	return ternary[Pred](a, "setp.s16", withMod(withMod(nil, cmp), op), ptx.S16, b, ptx.Pred, c)
 }
 
 // SetpBoolPair is setp.cmp.bool.s16 p|q, a, b, c:
@@ -197,229 +197,229 @@ func (a S16) SetpBoolPair(cmp Mod, op Mod, b Int, c Pred) (Pred, Pred) {
 // SetU32 is set.cmp.u32.s16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a S16) SetU32(cmp Mod, b Int) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.s16", withMod(nil, cmp), a, in(ptx.S16, b))
+	return binary[U32](a, "set.u32.s16", withMod(nil, cmp), ptx.S16, b)
 }
 
 // SetS32 is set.cmp.s32.s16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a S16) SetS32(cmp Mod, b Int) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.s16", withMod(nil, cmp), a, in(ptx.S16, b))
+	return binary[S32](a, "set.s32.s16", withMod(nil, cmp), ptx.S16, b)
 }
 
 // SetF32 is set.cmp.f32.s16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a S16) SetF32(cmp Mod, b Int) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.s16", withMod(nil, cmp), a, in(ptx.S16, b))
+	return binary[F32](a, "set.f32.s16", withMod(nil, cmp), ptx.S16, b)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a S16) SetBoolU32(cmp Mod, op Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.s16", withMod(withMod(nil, cmp), op), a, in(ptx.S16, b), c)
+	return ternary[U32](a, "set.u32.s16", withMod(withMod(nil, cmp), op), ptx.S16, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a S16) SetBoolS32(cmp Mod, op Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.s16", withMod(withMod(nil, cmp), op), a, in(ptx.S16, b), c)
+	return ternary[S32](a, "set.s32.s16", withMod(withMod(nil, cmp), op), ptx.S16, b, ptx.Pred, c)
 }
 
 // SetBoolF32 is set.cmp.bool.f32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a S16) SetBoolF32(cmp Mod, op Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.s16", withMod(withMod(nil, cmp), op), a, in(ptx.S16, b), c)
+	return ternary[F32](a, "set.f32.s16", withMod(withMod(nil, cmp), op), ptx.S16, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp.f16.s16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a S16) SetF16(cmp Mod, b Int) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.s16", withMod(nil, cmp), a, in(ptx.S16, b))
+	return binary[F16](a, "set.f16.s16", withMod(nil, cmp), ptx.S16, b)
 }
 
 // SetBF16 is set.cmp.bf16.s16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a S16) SetBF16(cmp Mod, b Int) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.s16", withMod(nil, cmp), a, in(ptx.S16, b))
+	return binary[BF16](a, "set.bf16.s16", withMod(nil, cmp), ptx.S16, b)
 }
 
 // SetBoolF16 is set.cmp.bool.f16.s16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a S16) SetBoolF16(cmp Mod, op Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.s16", withMod(withMod(nil, cmp), op), a, in(ptx.S16, b), c)
+	return ternary[F16](a, "set.f16.s16", withMod(withMod(nil, cmp), op), ptx.S16, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.s16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a S16) SetBoolBF16(cmp Mod, op Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.s16", withMod(withMod(nil, cmp), op), a, in(ptx.S16, b), c)
+	return ternary[BF16](a, "set.bf16.s16", withMod(withMod(nil, cmp), op), ptx.S16, b, ptx.Pred, c)
 }
 
 // Selp is selp.s16 d, a, b, c:
 // d = c ? a : b.
 func (a S16) Selp(b Int, c Pred) S16 {
-	return emit1[S16](kernelOf(a), "selp.s16", nil, a, in(ptx.S16, b), c)
+	return ternary[S16](a, "selp.s16", nil, ptx.S16, b, ptx.Pred, c)
 }
 
 // SlctS32 is slct.s16.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a S16) SlctS32(b Int, c Int) S16 {
-	return emit1[S16](kernelOf(a), "slct.s16.s32", nil, a, in(ptx.S16, b), in(ptx.S32, c))
+	return ternary[S16](a, "slct.s16.s32", nil, ptx.S16, b, ptx.S32, c)
 }
 
 // SlctF32 is slct{.ftz}.s16.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a S16) SlctF32(b Int, c Float, mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "slct.s16.f32", mods, a, in(ptx.S16, b), in(ptx.F32, c))
+	return ternary[S16](a, "slct.s16.f32", mods, ptx.S16, b, ptx.F32, c)
 }
 
 // CvtU8 is cvt{.sat}.u8.s16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S16) CvtU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.u8.s16", mods, a)
+	return unary[U8](a, "cvt.u8.s16", mods)
 }
 
 // CvtU16 is cvt{.sat}.u16.s16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S16) CvtU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.u16.s16", mods, a)
+	return unary[U16](a, "cvt.u16.s16", mods)
 }
 
 // CvtU32 is cvt{.sat}.u32.s16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S16) CvtU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.u32.s16", mods, a)
+	return unary[U32](a, "cvt.u32.s16", mods)
 }
 
 // CvtU64 is cvt{.sat}.u64.s16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S16) CvtU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.u64.s16", mods, a)
+	return unary[U64](a, "cvt.u64.s16", mods)
 }
 
 // CvtS8 is cvt{.sat}.s8.s16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S16) CvtS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.s8.s16", mods, a)
+	return unary[S8](a, "cvt.s8.s16", mods)
 }
 
 // CvtS16 is cvt{.sat}.s16.s16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S16) CvtS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.s16.s16", mods, a)
+	return unary[S16](a, "cvt.s16.s16", mods)
 }
 
 // CvtS32 is cvt{.sat}.s32.s16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S16) CvtS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.s32.s16", mods, a)
+	return unary[S32](a, "cvt.s32.s16", mods)
 }
 
 // CvtS64 is cvt{.sat}.s64.s16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S16) CvtS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.s64.s16", mods, a)
+	return unary[S64](a, "cvt.s64.s16", mods)
 }
 
 // CvtRnF32 is cvt.rn{.ftz}{.sat}.f32.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRnF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rn.f32.s16", mods, a)
+	return unary[F32](a, "cvt.rn.f32.s16", mods)
 }
 
 // CvtRzF32 is cvt.rz{.ftz}{.sat}.f32.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRzF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rz.f32.s16", mods, a)
+	return unary[F32](a, "cvt.rz.f32.s16", mods)
 }
 
 // CvtRmF32 is cvt.rm{.ftz}{.sat}.f32.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRmF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rm.f32.s16", mods, a)
+	return unary[F32](a, "cvt.rm.f32.s16", mods)
 }
 
 // CvtRpF32 is cvt.rp{.ftz}{.sat}.f32.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRpF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rp.f32.s16", mods, a)
+	return unary[F32](a, "cvt.rp.f32.s16", mods)
 }
 
 // CvtRnF16 is cvt.rn{.sat}.f16.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRnF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rn.f16.s16", mods, a)
+	return unary[F16](a, "cvt.rn.f16.s16", mods)
 }
 
 // CvtRnF64 is cvt.rn{.sat}.f64.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRnF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rn.f64.s16", mods, a)
+	return unary[F64](a, "cvt.rn.f64.s16", mods)
 }
 
 // CvtRzF16 is cvt.rz{.sat}.f16.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRzF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rz.f16.s16", mods, a)
+	return unary[F16](a, "cvt.rz.f16.s16", mods)
 }
 
 // CvtRzF64 is cvt.rz{.sat}.f64.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRzF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rz.f64.s16", mods, a)
+	return unary[F64](a, "cvt.rz.f64.s16", mods)
 }
 
 // CvtRmF16 is cvt.rm{.sat}.f16.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRmF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rm.f16.s16", mods, a)
+	return unary[F16](a, "cvt.rm.f16.s16", mods)
 }
 
 // CvtRmF64 is cvt.rm{.sat}.f64.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRmF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rm.f64.s16", mods, a)
+	return unary[F64](a, "cvt.rm.f64.s16", mods)
 }
 
 // CvtRpF16 is cvt.rp{.sat}.f16.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRpF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rp.f16.s16", mods, a)
+	return unary[F16](a, "cvt.rp.f16.s16", mods)
 }
 
 // CvtRpF64 is cvt.rp{.sat}.f64.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S16) CvtRpF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rp.f64.s16", mods, a)
+	return unary[F64](a, "cvt.rp.f64.s16", mods)
 }
 
 // CvtRnBF16 is cvt.rn.bf16.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S16) CvtRnBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rn.bf16.s16", nil, a)
+	return unary[BF16](a, "cvt.rn.bf16.s16", nil)
 }
 
 // CvtRzBF16 is cvt.rz.bf16.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S16) CvtRzBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rz.bf16.s16", nil, a)
+	return unary[BF16](a, "cvt.rz.bf16.s16", nil)
 }
 
 // CvtRmBF16 is cvt.rm.bf16.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S16) CvtRmBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rm.bf16.s16", nil, a)
+	return unary[BF16](a, "cvt.rm.bf16.s16", nil)
 }
 
 // CvtRpBF16 is cvt.rp.bf16.s16 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S16) CvtRpBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rp.bf16.s16", nil, a)
+	return unary[BF16](a, "cvt.rp.bf16.s16", nil)
 }

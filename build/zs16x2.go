@@ -12,27 +12,27 @@ import (
 // d = a + b.
 // Needs sm_90 and PTX 8.0.
 func (a S16x2) Add(b S16x2) S16x2 {
-	return emit1[S16x2](kernelOf(a), "add.s16x2", nil, a, b)
+	return binary[S16x2](a, "add.s16x2", nil, ptx.S16x2, b)
 }
 
 // Min is min{.relu}.s16x2 d, a, b:
 // d = min(a, b); with .relu at least 0.
 // Needs sm_90 and PTX 8.0.
 func (a S16x2) Min(b S16x2, mods ...Mod) S16x2 {
-	return emit1[S16x2](kernelOf(a), "min.s16x2", mods, a, b)
+	return binary[S16x2](a, "min.s16x2", mods, ptx.S16x2, b)
 }
 
 // Max is max{.relu}.s16x2 d, a, b:
 // d = max(a, b); with .relu at least 0.
 // Needs sm_90 and PTX 8.0.
 func (a S16x2) Max(b S16x2, mods ...Mod) S16x2 {
-	return emit1[S16x2](kernelOf(a), "max.s16x2", mods, a, b)
+	return binary[S16x2](a, "max.s16x2", mods, ptx.S16x2, b)
 }
 
 // Selp is selp.b32 d, a, b, c:
 // d = c ? a : b.
 func (a S16x2) Selp(b S16x2, c Pred) S16x2 {
-	return emit1[S16x2](kernelOf(a), "selp.b32", nil, a, b, c)
+	return ternary[S16x2](a, "selp.b32", nil, ptx.S16x2, b, ptx.Pred, c)
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
@@ -95,14 +95,14 @@ func (a S16x2) ShflSyncIdxPair(b Int, c Int, membermask Int) (S16x2, Pred) {
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a S16x2) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a S16x2) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:

@@ -11,277 +11,277 @@ import (
 // Add is add{.sat}.s32 d, a, b:
 // d = a + b.
 func (a S32) Add(b Int, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "add.s32", mods, a, in(ptx.S32, b))
+	return binary[S32](a, "add.s32", mods, ptx.S32, b)
 }
 
 // Sub is sub{.sat}.s32 d, a, b:
 // d = a - b.
 func (a S32) Sub(b Int, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "sub.s32", mods, a, in(ptx.S32, b))
+	return binary[S32](a, "sub.s32", mods, ptx.S32, b)
 }
 
 // Sad is sad.s32 d, a, b, c:
 // d = |a - b| + c.
 func (a S32) Sad(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "sad.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "sad.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // MulLo is mul.lo.s32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a S32) MulLo(b Int) S32 {
-	return emit1[S32](kernelOf(a), "mul.lo.s32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "mul.lo.s32", nil, ptx.S32, b)
 }
 
 // MulHi is mul.hi.s32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a S32) MulHi(b Int) S32 {
-	return emit1[S32](kernelOf(a), "mul.hi.s32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "mul.hi.s32", nil, ptx.S32, b)
 }
 
 // MulWide is mul.wide.s32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a S32) MulWide(b Int) S64 {
-	return emit1[S64](kernelOf(a), "mul.wide.s32", nil, a, in(ptx.S32, b))
+	return binary[S64](a, "mul.wide.s32", nil, ptx.S32, b)
 }
 
 // MadLo is mad.lo.s32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a S32) MadLo(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "mad.lo.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "mad.lo.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // MadHi is mad.hi{.sat}.s32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a S32) MadHi(b Int, c Int, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "mad.hi.s32", mods, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "mad.hi.s32", mods, ptx.S32, b, ptx.S32, c)
 }
 
 // MadWide is mad.wide.s32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a S32) MadWide(b Int, c Int) S64 {
-	return emit1[S64](kernelOf(a), "mad.wide.s32", nil, a, in(ptx.S32, b), in(ptx.S64, c))
+	return ternary[S64](a, "mad.wide.s32", nil, ptx.S32, b, ptx.S64, c)
 }
 
 // Mul24Lo is mul24.lo.s32 d, a, b:
 // d = a · b of 24-bit values: bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
 func (a S32) Mul24Lo(b Int) S32 {
-	return emit1[S32](kernelOf(a), "mul24.lo.s32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "mul24.lo.s32", nil, ptx.S32, b)
 }
 
 // Mul24Hi is mul24.hi.s32 d, a, b:
 // d = a · b of 24-bit values: bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
 func (a S32) Mul24Hi(b Int) S32 {
-	return emit1[S32](kernelOf(a), "mul24.hi.s32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "mul24.hi.s32", nil, ptx.S32, b)
 }
 
 // Mad24Lo is mad24.lo.s32 d, a, b, c:
 // d = a · b + c of 24-bit a and b: with bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
 func (a S32) Mad24Lo(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "mad24.lo.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "mad24.lo.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // Mad24Hi is mad24.hi{.sat}.s32 d, a, b, c:
 // d = a · b + c of 24-bit a and b: with bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
 func (a S32) Mad24Hi(b Int, c Int, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "mad24.hi.s32", mods, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "mad24.hi.s32", mods, ptx.S32, b, ptx.S32, c)
 }
 
 // Div is div.s32 d, a, b:
 // d = a / b, towards zero.
 func (a S32) Div(b Int) S32 {
-	return emit1[S32](kernelOf(a), "div.s32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "div.s32", nil, ptx.S32, b)
 }
 
 // Rem is rem.s32 d, a, b:
 // d = a mod b, with the sign of a.
 func (a S32) Rem(b Int) S32 {
-	return emit1[S32](kernelOf(a), "rem.s32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "rem.s32", nil, ptx.S32, b)
 }
 
 // Abs is abs.s32 d, a:
 // d = |a|.
 func (a S32) Abs() S32 {
-	return emit1[S32](kernelOf(a), "abs.s32", nil, a)
+	return unary[S32](a, "abs.s32", nil)
 }
 
 // Neg is neg.s32 d, a:
 // d = -a.
 func (a S32) Neg() S32 {
-	return emit1[S32](kernelOf(a), "neg.s32", nil, a)
+	return unary[S32](a, "neg.s32", nil)
 }
 
 // Min is min{.relu}.s32 d, a, b:
 // d = min(a, b); with .relu at least 0.
 func (a S32) Min(b Int, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "min.s32", mods, a, in(ptx.S32, b))
+	return binary[S32](a, "min.s32", mods, ptx.S32, b)
 }
 
 // Max is max{.relu}.s32 d, a, b:
 // d = max(a, b); with .relu at least 0.
 func (a S32) Max(b Int, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "max.s32", mods, a, in(ptx.S32, b))
+	return binary[S32](a, "max.s32", mods, ptx.S32, b)
 }
 
 // AddCc is add.cc.s32 d, a, b:
 // d = a + b, carry out to CC.CF.
 func (a S32) AddCc(b Int) S32 {
-	return emit1[S32](kernelOf(a), "add.cc.s32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "add.cc.s32", nil, ptx.S32, b)
 }
 
 // Addc is addc{.cc}.s32 d, a, b:
 // d = a + b + CC.CF; with .cc carry out to CC.CF.
 func (a S32) Addc(b Int, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "addc.s32", mods, a, in(ptx.S32, b))
+	return binary[S32](a, "addc.s32", mods, ptx.S32, b)
 }
 
 // SubCc is sub.cc.s32 d, a, b:
 // d = a - b, borrow out to CC.CF.
 func (a S32) SubCc(b Int) S32 {
-	return emit1[S32](kernelOf(a), "sub.cc.s32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "sub.cc.s32", nil, ptx.S32, b)
 }
 
 // Subc is subc{.cc}.s32 d, a, b:
 // d = a - (b + CC.CF); with .cc borrow out to CC.CF.
 func (a S32) Subc(b Int, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "subc.s32", mods, a, in(ptx.S32, b))
+	return binary[S32](a, "subc.s32", mods, ptx.S32, b)
 }
 
 // MadLoCc is mad.lo.cc.s32 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 func (a S32) MadLoCc(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "mad.lo.cc.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "mad.lo.cc.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // MadHiCc is mad.hi.cc.s32 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 func (a S32) MadHiCc(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "mad.hi.cc.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "mad.hi.cc.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // MadcLo is madc.lo{.cc}.s32 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 func (a S32) MadcLo(b Int, c Int, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "madc.lo.s32", mods, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "madc.lo.s32", mods, ptx.S32, b, ptx.S32, c)
 }
 
 // MadcHi is madc.hi{.cc}.s32 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 func (a S32) MadcHi(b Int, c Int, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "madc.hi.s32", mods, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "madc.hi.s32", mods, ptx.S32, b, ptx.S32, c)
 }
 
 // Dp4aU32U32 is dp4a.u32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp4aU32U32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "dp4a.u32.u32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[U32](a, "dp4a.u32.u32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // Dp4aU32S32 is dp4a.u32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp4aU32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.u32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp4a.u32.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // Dp4aS32U32 is dp4a.s32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp4aS32U32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.u32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp4a.s32.u32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // Dp4aS32S32 is dp4a.s32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp4aS32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp4a.s32.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // Dp2aLoU32U32 is dp2a.lo.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp2aLoU32U32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.lo.u32.u32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[U32](a, "dp2a.lo.u32.u32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // Dp2aHiU32U32 is dp2a.hi.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp2aHiU32U32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.hi.u32.u32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[U32](a, "dp2a.hi.u32.u32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // Dp2aLoU32S32 is dp2a.lo.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp2aLoU32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.u32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.lo.u32.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // Dp2aLoS32U32 is dp2a.lo.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp2aLoS32U32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.u32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.lo.s32.u32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // Dp2aLoS32S32 is dp2a.lo.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp2aLoS32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.lo.s32.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // Dp2aHiU32S32 is dp2a.hi.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp2aHiU32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.u32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.hi.u32.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // Dp2aHiS32U32 is dp2a.hi.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp2aHiS32U32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.u32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.hi.s32.u32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // Dp2aHiS32S32 is dp2a.hi.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a S32) Dp2aHiS32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.hi.s32.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // And is and.b32 d, a, b:
 // d = a & b.
 func (a S32) And(b Int) S32 {
-	return emit1[S32](kernelOf(a), "and.b32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "and.b32", nil, ptx.S32, b)
 }
 
 // Or is or.b32 d, a, b:
 // d = a | b.
 func (a S32) Or(b Int) S32 {
-	return emit1[S32](kernelOf(a), "or.b32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "or.b32", nil, ptx.S32, b)
 }
 
 // Xor is xor.b32 d, a, b:
 // d = a ^ b.
 func (a S32) Xor(b Int) S32 {
-	return emit1[S32](kernelOf(a), "xor.b32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "xor.b32", nil, ptx.S32, b)
 }
 
 // Not is not.b32 d, a:
 // d = ~a.
 func (a S32) Not() S32 {
-	return emit1[S32](kernelOf(a), "not.b32", nil, a)
+	return unary[S32](a, "not.b32", nil)
 }
 
 // Cnot is cnot.b32 d, a:
 // d = a == 0 ? 1 : 0.
 func (a S32) Cnot() S32 {
-	return emit1[S32](kernelOf(a), "cnot.b32", nil, a)
+	return unary[S32](a, "cnot.b32", nil)
 }
 
 // Lop3 is lop3.b32 d, a, b, c, immLut:
@@ -308,77 +308,77 @@ func (a S32) Lop3And(b Int, c Int, immLut int, q Pred) (S32, Pred) {
 // Shl is shl.b32 d, a, b:
 // d = a << b; 0 when b exceeds the width.
 func (a S32) Shl(b Int) S32 {
-	return emit1[S32](kernelOf(a), "shl.b32", nil, a, in(ptx.U32, b))
+	return binary[S32](a, "shl.b32", nil, ptx.U32, b)
 }
 
 // Shr is shr.s32 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
 func (a S32) Shr(b Int) S32 {
-	return emit1[S32](kernelOf(a), "shr.s32", nil, a, in(ptx.U32, b))
+	return binary[S32](a, "shr.s32", nil, ptx.U32, b)
 }
 
 // ShfLClamp is shf.l.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a S32) ShfLClamp(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "shf.l.clamp.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[S32](a, "shf.l.clamp.b32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // ShfLWrap is shf.l.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a S32) ShfLWrap(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "shf.l.wrap.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[S32](a, "shf.l.wrap.b32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // ShfRClamp is shf.r.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a S32) ShfRClamp(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "shf.r.clamp.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[S32](a, "shf.r.clamp.b32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // ShfRWrap is shf.r.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a S32) ShfRWrap(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "shf.r.wrap.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[S32](a, "shf.r.wrap.b32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // Prmt is prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16} d, a, b, c:
 // d = four bytes picked from b:a by the selectors in c, or by mode and the low bits of c.
 func (a S32) Prmt(b Int, c Int, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "prmt.b32", mods, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "prmt.b32", mods, ptx.S32, b, ptx.S32, c)
 }
 
 // Popc is popc.b32 d, a:
 // d = the number of ones in a.
 func (a S32) Popc() U32 {
-	return emit1[U32](kernelOf(a), "popc.b32", nil, a)
+	return unary[U32](a, "popc.b32", nil)
 }
 
 // Clz is clz.b32 d, a:
 // d = the number of zeros before the first one of a.
 func (a S32) Clz() U32 {
-	return emit1[U32](kernelOf(a), "clz.b32", nil, a)
+	return unary[U32](a, "clz.b32", nil)
 }
 
 // Bfind is bfind{.shiftamt}.s32 d, a:
 // d = the place of the highest bit of a that is not sign; with .shiftamt the shift that brings it to the top.
 func (a S32) Bfind(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "bfind.s32", mods, a)
+	return unary[U32](a, "bfind.s32", mods)
 }
 
 // Brev is brev.b32 d, a:
 // d = a with its bits in reverse.
 func (a S32) Brev() S32 {
-	return emit1[S32](kernelOf(a), "brev.b32", nil, a)
+	return unary[S32](a, "brev.b32", nil)
 }
 
 // Bfe is bfe.s32 d, a, b, c:
 // d = the field of c bits at bit b of a, extended by zeros or by its sign.
 func (a S32) Bfe(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "bfe.s32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[S32](a, "bfe.s32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // Bfi is bfi.b32 f, a, b, c, d:
@@ -391,34 +391,34 @@ func (a S32) Bfi(b Int, c Int, d Int) S32 {
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
 func (a S32) BmskClamp(b Int) S32 {
-	return emit1[S32](kernelOf(a), "bmsk.clamp.b32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "bmsk.clamp.b32", nil, ptx.S32, b)
 }
 
 // BmskWrap is bmsk.wrap.b32 d, a, b:
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
 func (a S32) BmskWrap(b Int) S32 {
-	return emit1[S32](kernelOf(a), "bmsk.wrap.b32", nil, a, in(ptx.S32, b))
+	return binary[S32](a, "bmsk.wrap.b32", nil, ptx.S32, b)
 }
 
 // SzextClamp is szext.clamp.s32 d, a, b:
 // d = the low b bits of a, extended by zeros or by their sign.
 // Needs sm_70 and PTX 7.6.
 func (a S32) SzextClamp(b Int) S32 {
-	return emit1[S32](kernelOf(a), "szext.clamp.s32", nil, a, in(ptx.U32, b))
+	return binary[S32](a, "szext.clamp.s32", nil, ptx.U32, b)
 }
 
 // SzextWrap is szext.wrap.s32 d, a, b:
 // d = the low b bits of a, extended by zeros or by their sign.
 // Needs sm_70 and PTX 7.6.
 func (a S32) SzextWrap(b Int) S32 {
-	return emit1[S32](kernelOf(a), "szext.wrap.s32", nil, a, in(ptx.U32, b))
+	return binary[S32](a, "szext.wrap.s32", nil, ptx.U32, b)
 }
 
 // SetpEq is setp.eq.s32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S32) SetpEq(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.s32", nil, a, in(ptx.S32, b))
+	return binary[Pred](a, "setp.eq.s32", nil, ptx.S32, b)
 }
 
 // SetpPair is setp.cmp.s32 p|q, a, b:
@@ -430,37 +430,37 @@ func (a S32) SetpPair(cmp Mod, b Int) (Pred, Pred) {
 // SetpNe is setp.ne.s32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S32) SetpNe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.s32", nil, a, in(ptx.S32, b))
+	return binary[Pred](a, "setp.ne.s32", nil, ptx.S32, b)
 }
 
 // SetpLt is setp.lt.s32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S32) SetpLt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.s32", nil, a, in(ptx.S32, b))
+	return binary[Pred](a, "setp.lt.s32", nil, ptx.S32, b)
 }
 
 // SetpLe is setp.le.s32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S32) SetpLe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.s32", nil, a, in(ptx.S32, b))
+	return binary[Pred](a, "setp.le.s32", nil, ptx.S32, b)
 }
 
 // SetpGt is setp.gt.s32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S32) SetpGt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.s32", nil, a, in(ptx.S32, b))
+	return binary[Pred](a, "setp.gt.s32", nil, ptx.S32, b)
 }
 
 // SetpGe is setp.ge.s32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S32) SetpGe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.s32", nil, a, in(ptx.S32, b))
+	return binary[Pred](a, "setp.ge.s32", nil, ptx.S32, b)
 }
 
 // SetpBool is setp.cmp.bool.s32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 func (a S32) SetpBool(cmp Mod, op Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.s32", withMod(withMod(nil, cmp), op), a, in(ptx.S32, b), c)
+	return ternary[Pred](a, "setp.s32", withMod(withMod(nil, cmp), op), ptx.S32, b, ptx.Pred, c)
 }
 
 // SetpBoolPair is setp.cmp.bool.s32 p|q, a, b, c:
@@ -472,287 +472,287 @@ func (a S32) SetpBoolPair(cmp Mod, op Mod, b Int, c Pred) (Pred, Pred) {
 // SetU32 is set.cmp.u32.s32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a S32) SetU32(cmp Mod, b Int) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.s32", withMod(nil, cmp), a, in(ptx.S32, b))
+	return binary[U32](a, "set.u32.s32", withMod(nil, cmp), ptx.S32, b)
 }
 
 // SetS32 is set.cmp.s32.s32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a S32) SetS32(cmp Mod, b Int) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.s32", withMod(nil, cmp), a, in(ptx.S32, b))
+	return binary[S32](a, "set.s32.s32", withMod(nil, cmp), ptx.S32, b)
 }
 
 // SetF32 is set.cmp.f32.s32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a S32) SetF32(cmp Mod, b Int) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.s32", withMod(nil, cmp), a, in(ptx.S32, b))
+	return binary[F32](a, "set.f32.s32", withMod(nil, cmp), ptx.S32, b)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a S32) SetBoolU32(cmp Mod, op Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.s32", withMod(withMod(nil, cmp), op), a, in(ptx.S32, b), c)
+	return ternary[U32](a, "set.u32.s32", withMod(withMod(nil, cmp), op), ptx.S32, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a S32) SetBoolS32(cmp Mod, op Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.s32", withMod(withMod(nil, cmp), op), a, in(ptx.S32, b), c)
+	return ternary[S32](a, "set.s32.s32", withMod(withMod(nil, cmp), op), ptx.S32, b, ptx.Pred, c)
 }
 
 // SetBoolF32 is set.cmp.bool.f32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a S32) SetBoolF32(cmp Mod, op Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.s32", withMod(withMod(nil, cmp), op), a, in(ptx.S32, b), c)
+	return ternary[F32](a, "set.f32.s32", withMod(withMod(nil, cmp), op), ptx.S32, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp.f16.s32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a S32) SetF16(cmp Mod, b Int) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.s32", withMod(nil, cmp), a, in(ptx.S32, b))
+	return binary[F16](a, "set.f16.s32", withMod(nil, cmp), ptx.S32, b)
 }
 
 // SetBF16 is set.cmp.bf16.s32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a S32) SetBF16(cmp Mod, b Int) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.s32", withMod(nil, cmp), a, in(ptx.S32, b))
+	return binary[BF16](a, "set.bf16.s32", withMod(nil, cmp), ptx.S32, b)
 }
 
 // SetBoolF16 is set.cmp.bool.f16.s32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a S32) SetBoolF16(cmp Mod, op Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.s32", withMod(withMod(nil, cmp), op), a, in(ptx.S32, b), c)
+	return ternary[F16](a, "set.f16.s32", withMod(withMod(nil, cmp), op), ptx.S32, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.s32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a S32) SetBoolBF16(cmp Mod, op Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.s32", withMod(withMod(nil, cmp), op), a, in(ptx.S32, b), c)
+	return ternary[BF16](a, "set.bf16.s32", withMod(withMod(nil, cmp), op), ptx.S32, b, ptx.Pred, c)
 }
 
 // Selp is selp.s32 d, a, b, c:
 // d = c ? a : b.
 func (a S32) Selp(b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "selp.s32", nil, a, in(ptx.S32, b), c)
+	return ternary[S32](a, "selp.s32", nil, ptx.S32, b, ptx.Pred, c)
 }
 
 // SlctS32 is slct.s32.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a S32) SlctS32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "slct.s32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
+	return ternary[S32](a, "slct.s32.s32", nil, ptx.S32, b, ptx.S32, c)
 }
 
 // SlctF32 is slct{.ftz}.s32.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a S32) SlctF32(b Int, c Float, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "slct.s32.f32", mods, a, in(ptx.S32, b), in(ptx.F32, c))
+	return ternary[S32](a, "slct.s32.f32", mods, ptx.S32, b, ptx.F32, c)
 }
 
 // CvtU8 is cvt{.sat}.u8.s32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S32) CvtU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.u8.s32", mods, a)
+	return unary[U8](a, "cvt.u8.s32", mods)
 }
 
 // CvtU16 is cvt{.sat}.u16.s32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S32) CvtU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.u16.s32", mods, a)
+	return unary[U16](a, "cvt.u16.s32", mods)
 }
 
 // CvtU32 is cvt{.sat}.u32.s32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S32) CvtU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.u32.s32", mods, a)
+	return unary[U32](a, "cvt.u32.s32", mods)
 }
 
 // CvtU64 is cvt{.sat}.u64.s32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S32) CvtU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.u64.s32", mods, a)
+	return unary[U64](a, "cvt.u64.s32", mods)
 }
 
 // CvtS8 is cvt{.sat}.s8.s32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S32) CvtS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.s8.s32", mods, a)
+	return unary[S8](a, "cvt.s8.s32", mods)
 }
 
 // CvtS16 is cvt{.sat}.s16.s32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S32) CvtS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.s16.s32", mods, a)
+	return unary[S16](a, "cvt.s16.s32", mods)
 }
 
 // CvtS32 is cvt{.sat}.s32.s32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S32) CvtS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.s32.s32", mods, a)
+	return unary[S32](a, "cvt.s32.s32", mods)
 }
 
 // CvtS64 is cvt{.sat}.s64.s32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S32) CvtS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.s64.s32", mods, a)
+	return unary[S64](a, "cvt.s64.s32", mods)
 }
 
 // CvtRnF32 is cvt.rn{.ftz}{.sat}.f32.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRnF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rn.f32.s32", mods, a)
+	return unary[F32](a, "cvt.rn.f32.s32", mods)
 }
 
 // CvtRzF32 is cvt.rz{.ftz}{.sat}.f32.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRzF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rz.f32.s32", mods, a)
+	return unary[F32](a, "cvt.rz.f32.s32", mods)
 }
 
 // CvtRmF32 is cvt.rm{.ftz}{.sat}.f32.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRmF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rm.f32.s32", mods, a)
+	return unary[F32](a, "cvt.rm.f32.s32", mods)
 }
 
 // CvtRpF32 is cvt.rp{.ftz}{.sat}.f32.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRpF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rp.f32.s32", mods, a)
+	return unary[F32](a, "cvt.rp.f32.s32", mods)
 }
 
 // CvtRnF16 is cvt.rn{.sat}.f16.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRnF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rn.f16.s32", mods, a)
+	return unary[F16](a, "cvt.rn.f16.s32", mods)
 }
 
 // CvtRnF64 is cvt.rn{.sat}.f64.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRnF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rn.f64.s32", mods, a)
+	return unary[F64](a, "cvt.rn.f64.s32", mods)
 }
 
 // CvtRzF16 is cvt.rz{.sat}.f16.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRzF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rz.f16.s32", mods, a)
+	return unary[F16](a, "cvt.rz.f16.s32", mods)
 }
 
 // CvtRzF64 is cvt.rz{.sat}.f64.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRzF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rz.f64.s32", mods, a)
+	return unary[F64](a, "cvt.rz.f64.s32", mods)
 }
 
 // CvtRmF16 is cvt.rm{.sat}.f16.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRmF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rm.f16.s32", mods, a)
+	return unary[F16](a, "cvt.rm.f16.s32", mods)
 }
 
 // CvtRmF64 is cvt.rm{.sat}.f64.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRmF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rm.f64.s32", mods, a)
+	return unary[F64](a, "cvt.rm.f64.s32", mods)
 }
 
 // CvtRpF16 is cvt.rp{.sat}.f16.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRpF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rp.f16.s32", mods, a)
+	return unary[F16](a, "cvt.rp.f16.s32", mods)
 }
 
 // CvtRpF64 is cvt.rp{.sat}.f64.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S32) CvtRpF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rp.f64.s32", mods, a)
+	return unary[F64](a, "cvt.rp.f64.s32", mods)
 }
 
 // CvtRnBF16 is cvt.rn.bf16.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S32) CvtRnBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rn.bf16.s32", nil, a)
+	return unary[BF16](a, "cvt.rn.bf16.s32", nil)
 }
 
 // CvtRzBF16 is cvt.rz.bf16.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S32) CvtRzBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rz.bf16.s32", nil, a)
+	return unary[BF16](a, "cvt.rz.bf16.s32", nil)
 }
 
 // CvtRmBF16 is cvt.rm.bf16.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S32) CvtRmBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rm.bf16.s32", nil, a)
+	return unary[BF16](a, "cvt.rm.bf16.s32", nil)
 }
 
 // CvtRpBF16 is cvt.rp.bf16.s32 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S32) CvtRpBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rp.bf16.s32", nil, a)
+	return unary[BF16](a, "cvt.rp.bf16.s32", nil)
 }
 
 // CvtPackSatU16 is cvt.pack.sat.u16.s32 d, a, b:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_72 and PTX 6.5.
 func (a S32) CvtPackSatU16(b Int) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.u16.s32", nil, a, in(ptx.S32, b))
+	return binary[U32](a, "cvt.pack.sat.u16.s32", nil, ptx.S32, b)
 }
 
 // CvtPackSatS16 is cvt.pack.sat.s16.s32 d, a, b:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_72 and PTX 6.5.
 func (a S32) CvtPackSatS16(b Int) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.s16.s32", nil, a, in(ptx.S32, b))
+	return binary[U32](a, "cvt.pack.sat.s16.s32", nil, ptx.S32, b)
 }
 
 // CvtPackSatU8B32 is cvt.pack.sat.u8.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_72 and PTX 6.5.
 func (a S32) CvtPackSatU8B32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.u8.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[U32](a, "cvt.pack.sat.u8.s32.b32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // CvtPackSatS8B32 is cvt.pack.sat.s8.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_72 and PTX 6.5.
 func (a S32) CvtPackSatS8B32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.s8.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[U32](a, "cvt.pack.sat.s8.s32.b32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // CvtPackSatU4B32 is cvt.pack.sat.u4.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_75 and PTX 6.5.
 func (a S32) CvtPackSatU4B32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.u4.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[U32](a, "cvt.pack.sat.u4.s32.b32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // CvtPackSatS4B32 is cvt.pack.sat.s4.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_75 and PTX 6.5.
 func (a S32) CvtPackSatS4B32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.s4.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[U32](a, "cvt.pack.sat.s4.s32.b32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // CvtPackSatU2B32 is cvt.pack.sat.u2.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_75 and PTX 6.5.
 func (a S32) CvtPackSatU2B32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.u2.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[U32](a, "cvt.pack.sat.u2.s32.b32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // CvtPackSatS2B32 is cvt.pack.sat.s2.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_75 and PTX 6.5.
 func (a S32) CvtPackSatS2B32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.s2.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
+	return ternary[U32](a, "cvt.pack.sat.s2.s32.b32", nil, ptx.S32, b, ptx.U32, c)
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
@@ -815,14 +815,14 @@ func (a S32) ShflSyncIdxPair(b Int, c Int, membermask Int) (S32, Pred) {
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a S32) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a S32) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:
@@ -836,47 +836,47 @@ func (a S32) MatchAllSyncPair(membermask Int) (U32, Pred) {
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a S32) ReduxSyncAdd(membermask Int) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.add.s32", nil, a, in(ptx.U32, membermask))
+	return binary[S32](a, "redux.sync.add.s32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncMin is redux.sync.min.s32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a S32) ReduxSyncMin(membermask Int) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.min.s32", nil, a, in(ptx.U32, membermask))
+	return binary[S32](a, "redux.sync.min.s32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncMax is redux.sync.max.s32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a S32) ReduxSyncMax(membermask Int) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.max.s32", nil, a, in(ptx.U32, membermask))
+	return binary[S32](a, "redux.sync.max.s32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncAnd is redux.sync.and.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a S32) ReduxSyncAnd(membermask Int) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.and.b32", nil, a, in(ptx.U32, membermask))
+	return binary[S32](a, "redux.sync.and.b32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncOr is redux.sync.or.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a S32) ReduxSyncOr(membermask Int) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.or.b32", nil, a, in(ptx.U32, membermask))
+	return binary[S32](a, "redux.sync.or.b32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncXor is redux.sync.xor.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a S32) ReduxSyncXor(membermask Int) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.xor.b32", nil, a, in(ptx.U32, membermask))
+	return binary[S32](a, "redux.sync.xor.b32", nil, ptx.U32, membermask)
 }
 
 // MovmatrixM8n8TransB16 is movmatrix.sync.aligned.m8n8.trans.b16 d, a:
 // d = the transpose of an 8x8 matrix.
 // Needs sm_75 and PTX 7.8.
 func (a S32) MovmatrixM8n8TransB16() S32 {
-	return emit1[S32](kernelOf(a), "movmatrix.sync.aligned.m8n8.trans.b16", nil, a)
+	return unary[S32](a, "movmatrix.sync.aligned.m8n8.trans.b16", nil)
 }

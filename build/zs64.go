@@ -11,207 +11,207 @@ import (
 // Add is add.s64 d, a, b:
 // d = a + b.
 func (a S64) Add(b Int) S64 {
-	return emit1[S64](kernelOf(a), "add.s64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "add.s64", nil, ptx.S64, b)
 }
 
 // Sub is sub.s64 d, a, b:
 // d = a - b.
 func (a S64) Sub(b Int) S64 {
-	return emit1[S64](kernelOf(a), "sub.s64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "sub.s64", nil, ptx.S64, b)
 }
 
 // Sad is sad.s64 d, a, b, c:
 // d = |a - b| + c.
 func (a S64) Sad(b Int, c Int) S64 {
-	return emit1[S64](kernelOf(a), "sad.s64", nil, a, in(ptx.S64, b), in(ptx.S64, c))
+	return ternary[S64](a, "sad.s64", nil, ptx.S64, b, ptx.S64, c)
 }
 
 // MulLo is mul.lo.s64 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a S64) MulLo(b Int) S64 {
-	return emit1[S64](kernelOf(a), "mul.lo.s64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "mul.lo.s64", nil, ptx.S64, b)
 }
 
 // MulHi is mul.hi.s64 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a S64) MulHi(b Int) S64 {
-	return emit1[S64](kernelOf(a), "mul.hi.s64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "mul.hi.s64", nil, ptx.S64, b)
 }
 
 // MadLo is mad.lo.s64 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a S64) MadLo(b Int, c Int) S64 {
-	return emit1[S64](kernelOf(a), "mad.lo.s64", nil, a, in(ptx.S64, b), in(ptx.S64, c))
+	return ternary[S64](a, "mad.lo.s64", nil, ptx.S64, b, ptx.S64, c)
 }
 
 // MadHi is mad.hi.s64 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a S64) MadHi(b Int, c Int) S64 {
-	return emit1[S64](kernelOf(a), "mad.hi.s64", nil, a, in(ptx.S64, b), in(ptx.S64, c))
+	return ternary[S64](a, "mad.hi.s64", nil, ptx.S64, b, ptx.S64, c)
 }
 
 // Div is div.s64 d, a, b:
 // d = a / b, towards zero.
 func (a S64) Div(b Int) S64 {
-	return emit1[S64](kernelOf(a), "div.s64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "div.s64", nil, ptx.S64, b)
 }
 
 // Rem is rem.s64 d, a, b:
 // d = a mod b, with the sign of a.
 func (a S64) Rem(b Int) S64 {
-	return emit1[S64](kernelOf(a), "rem.s64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "rem.s64", nil, ptx.S64, b)
 }
 
 // Abs is abs.s64 d, a:
 // d = |a|.
 func (a S64) Abs() S64 {
-	return emit1[S64](kernelOf(a), "abs.s64", nil, a)
+	return unary[S64](a, "abs.s64", nil)
 }
 
 // Neg is neg.s64 d, a:
 // d = -a.
 func (a S64) Neg() S64 {
-	return emit1[S64](kernelOf(a), "neg.s64", nil, a)
+	return unary[S64](a, "neg.s64", nil)
 }
 
 // Min is min.s64 d, a, b:
 // d = min(a, b); with .relu at least 0.
 func (a S64) Min(b Int) S64 {
-	return emit1[S64](kernelOf(a), "min.s64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "min.s64", nil, ptx.S64, b)
 }
 
 // Max is max.s64 d, a, b:
 // d = max(a, b); with .relu at least 0.
 func (a S64) Max(b Int) S64 {
-	return emit1[S64](kernelOf(a), "max.s64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "max.s64", nil, ptx.S64, b)
 }
 
 // AddCc is add.cc.s64 d, a, b:
 // d = a + b, carry out to CC.CF.
 // Needs PTX 4.3.
 func (a S64) AddCc(b Int) S64 {
-	return emit1[S64](kernelOf(a), "add.cc.s64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "add.cc.s64", nil, ptx.S64, b)
 }
 
 // Addc is addc{.cc}.s64 d, a, b:
 // d = a + b + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
 func (a S64) Addc(b Int, mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "addc.s64", mods, a, in(ptx.S64, b))
+	return binary[S64](a, "addc.s64", mods, ptx.S64, b)
 }
 
 // SubCc is sub.cc.s64 d, a, b:
 // d = a - b, borrow out to CC.CF.
 // Needs PTX 4.3.
 func (a S64) SubCc(b Int) S64 {
-	return emit1[S64](kernelOf(a), "sub.cc.s64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "sub.cc.s64", nil, ptx.S64, b)
 }
 
 // Subc is subc{.cc}.s64 d, a, b:
 // d = a - (b + CC.CF); with .cc borrow out to CC.CF.
 // Needs PTX 4.3.
 func (a S64) Subc(b Int, mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "subc.s64", mods, a, in(ptx.S64, b))
+	return binary[S64](a, "subc.s64", mods, ptx.S64, b)
 }
 
 // MadLoCc is mad.lo.cc.s64 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 // Needs PTX 4.3.
 func (a S64) MadLoCc(b Int, c Int) S64 {
-	return emit1[S64](kernelOf(a), "mad.lo.cc.s64", nil, a, in(ptx.S64, b), in(ptx.S64, c))
+	return ternary[S64](a, "mad.lo.cc.s64", nil, ptx.S64, b, ptx.S64, c)
 }
 
 // MadHiCc is mad.hi.cc.s64 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 // Needs PTX 4.3.
 func (a S64) MadHiCc(b Int, c Int) S64 {
-	return emit1[S64](kernelOf(a), "mad.hi.cc.s64", nil, a, in(ptx.S64, b), in(ptx.S64, c))
+	return ternary[S64](a, "mad.hi.cc.s64", nil, ptx.S64, b, ptx.S64, c)
 }
 
 // MadcLo is madc.lo{.cc}.s64 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
 func (a S64) MadcLo(b Int, c Int, mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "madc.lo.s64", mods, a, in(ptx.S64, b), in(ptx.S64, c))
+	return ternary[S64](a, "madc.lo.s64", mods, ptx.S64, b, ptx.S64, c)
 }
 
 // MadcHi is madc.hi{.cc}.s64 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
 func (a S64) MadcHi(b Int, c Int, mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "madc.hi.s64", mods, a, in(ptx.S64, b), in(ptx.S64, c))
+	return ternary[S64](a, "madc.hi.s64", mods, ptx.S64, b, ptx.S64, c)
 }
 
 // And is and.b64 d, a, b:
 // d = a & b.
 func (a S64) And(b Int) S64 {
-	return emit1[S64](kernelOf(a), "and.b64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "and.b64", nil, ptx.S64, b)
 }
 
 // Or is or.b64 d, a, b:
 // d = a | b.
 func (a S64) Or(b Int) S64 {
-	return emit1[S64](kernelOf(a), "or.b64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "or.b64", nil, ptx.S64, b)
 }
 
 // Xor is xor.b64 d, a, b:
 // d = a ^ b.
 func (a S64) Xor(b Int) S64 {
-	return emit1[S64](kernelOf(a), "xor.b64", nil, a, in(ptx.S64, b))
+	return binary[S64](a, "xor.b64", nil, ptx.S64, b)
 }
 
 // Not is not.b64 d, a:
 // d = ~a.
 func (a S64) Not() S64 {
-	return emit1[S64](kernelOf(a), "not.b64", nil, a)
+	return unary[S64](a, "not.b64", nil)
 }
 
 // Cnot is cnot.b64 d, a:
 // d = a == 0 ? 1 : 0.
 func (a S64) Cnot() S64 {
-	return emit1[S64](kernelOf(a), "cnot.b64", nil, a)
+	return unary[S64](a, "cnot.b64", nil)
 }
 
 // Shl is shl.b64 d, a, b:
 // d = a << b; 0 when b exceeds the width.
 func (a S64) Shl(b Int) S64 {
-	return emit1[S64](kernelOf(a), "shl.b64", nil, a, in(ptx.U32, b))
+	return binary[S64](a, "shl.b64", nil, ptx.U32, b)
 }
 
 // Shr is shr.s64 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
 func (a S64) Shr(b Int) S64 {
-	return emit1[S64](kernelOf(a), "shr.s64", nil, a, in(ptx.U32, b))
+	return binary[S64](a, "shr.s64", nil, ptx.U32, b)
 }
 
 // Popc is popc.b64 d, a:
 // d = the number of ones in a.
 func (a S64) Popc() U32 {
-	return emit1[U32](kernelOf(a), "popc.b64", nil, a)
+	return unary[U32](a, "popc.b64", nil)
 }
 
 // Clz is clz.b64 d, a:
 // d = the number of zeros before the first one of a.
 func (a S64) Clz() U32 {
-	return emit1[U32](kernelOf(a), "clz.b64", nil, a)
+	return unary[U32](a, "clz.b64", nil)
 }
 
 // Bfind is bfind{.shiftamt}.s64 d, a:
 // d = the place of the highest bit of a that is not sign; with .shiftamt the shift that brings it to the top.
 func (a S64) Bfind(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "bfind.s64", mods, a)
+	return unary[U32](a, "bfind.s64", mods)
 }
 
 // Brev is brev.b64 d, a:
 // d = a with its bits in reverse.
 func (a S64) Brev() S64 {
-	return emit1[S64](kernelOf(a), "brev.b64", nil, a)
+	return unary[S64](a, "brev.b64", nil)
 }
 
 // Bfe is bfe.s64 d, a, b, c:
 // d = the field of c bits at bit b of a, extended by zeros or by its sign.
 func (a S64) Bfe(b Int, c Int) S64 {
-	return emit1[S64](kernelOf(a), "bfe.s64", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[S64](a, "bfe.s64", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // Bfi is bfi.b64 f, a, b, c, d:
@@ -223,7 +223,7 @@ func (a S64) Bfi(b Int, c Int, d Int) S64 {
 // SetpEq is setp.eq.s64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S64) SetpEq(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.s64", nil, a, in(ptx.S64, b))
+	return binary[Pred](a, "setp.eq.s64", nil, ptx.S64, b)
 }
 
 // SetpPair is setp.cmp.s64 p|q, a, b:
@@ -235,37 +235,37 @@ func (a S64) SetpPair(cmp Mod, b Int) (Pred, Pred) {
 // SetpNe is setp.ne.s64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S64) SetpNe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.s64", nil, a, in(ptx.S64, b))
+	return binary[Pred](a, "setp.ne.s64", nil, ptx.S64, b)
 }
 
 // SetpLt is setp.lt.s64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S64) SetpLt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.s64", nil, a, in(ptx.S64, b))
+	return binary[Pred](a, "setp.lt.s64", nil, ptx.S64, b)
 }
 
 // SetpLe is setp.le.s64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S64) SetpLe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.s64", nil, a, in(ptx.S64, b))
+	return binary[Pred](a, "setp.le.s64", nil, ptx.S64, b)
 }
 
 // SetpGt is setp.gt.s64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S64) SetpGt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.s64", nil, a, in(ptx.S64, b))
+	return binary[Pred](a, "setp.gt.s64", nil, ptx.S64, b)
 }
 
 // SetpGe is setp.ge.s64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S64) SetpGe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.s64", nil, a, in(ptx.S64, b))
+	return binary[Pred](a, "setp.ge.s64", nil, ptx.S64, b)
 }
 
 // SetpBool is setp.cmp.bool.s64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 func (a S64) SetpBool(cmp Mod, op Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.s64", withMod(withMod(nil, cmp), op), a, in(ptx.S64, b), c)
+	return ternary[Pred](a, "setp.s64", withMod(withMod(nil, cmp), op), ptx.S64, b, ptx.Pred, c)
 }
 
 // SetpBoolPair is setp.cmp.bool.s64 p|q, a, b, c:
@@ -277,245 +277,245 @@ func (a S64) SetpBoolPair(cmp Mod, op Mod, b Int, c Pred) (Pred, Pred) {
 // SetU32 is set.cmp.u32.s64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a S64) SetU32(cmp Mod, b Int) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.s64", withMod(nil, cmp), a, in(ptx.S64, b))
+	return binary[U32](a, "set.u32.s64", withMod(nil, cmp), ptx.S64, b)
 }
 
 // SetS32 is set.cmp.s32.s64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a S64) SetS32(cmp Mod, b Int) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.s64", withMod(nil, cmp), a, in(ptx.S64, b))
+	return binary[S32](a, "set.s32.s64", withMod(nil, cmp), ptx.S64, b)
 }
 
 // SetF32 is set.cmp.f32.s64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a S64) SetF32(cmp Mod, b Int) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.s64", withMod(nil, cmp), a, in(ptx.S64, b))
+	return binary[F32](a, "set.f32.s64", withMod(nil, cmp), ptx.S64, b)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a S64) SetBoolU32(cmp Mod, op Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.s64", withMod(withMod(nil, cmp), op), a, in(ptx.S64, b), c)
+	return ternary[U32](a, "set.u32.s64", withMod(withMod(nil, cmp), op), ptx.S64, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a S64) SetBoolS32(cmp Mod, op Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.s64", withMod(withMod(nil, cmp), op), a, in(ptx.S64, b), c)
+	return ternary[S32](a, "set.s32.s64", withMod(withMod(nil, cmp), op), ptx.S64, b, ptx.Pred, c)
 }
 
 // SetBoolF32 is set.cmp.bool.f32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a S64) SetBoolF32(cmp Mod, op Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.s64", withMod(withMod(nil, cmp), op), a, in(ptx.S64, b), c)
+	return ternary[F32](a, "set.f32.s64", withMod(withMod(nil, cmp), op), ptx.S64, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp.f16.s64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a S64) SetF16(cmp Mod, b Int) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.s64", withMod(nil, cmp), a, in(ptx.S64, b))
+	return binary[F16](a, "set.f16.s64", withMod(nil, cmp), ptx.S64, b)
 }
 
 // SetBF16 is set.cmp.bf16.s64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a S64) SetBF16(cmp Mod, b Int) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.s64", withMod(nil, cmp), a, in(ptx.S64, b))
+	return binary[BF16](a, "set.bf16.s64", withMod(nil, cmp), ptx.S64, b)
 }
 
 // SetBoolF16 is set.cmp.bool.f16.s64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a S64) SetBoolF16(cmp Mod, op Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.s64", withMod(withMod(nil, cmp), op), a, in(ptx.S64, b), c)
+	return ternary[F16](a, "set.f16.s64", withMod(withMod(nil, cmp), op), ptx.S64, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.s64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a S64) SetBoolBF16(cmp Mod, op Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.s64", withMod(withMod(nil, cmp), op), a, in(ptx.S64, b), c)
+	return ternary[BF16](a, "set.bf16.s64", withMod(withMod(nil, cmp), op), ptx.S64, b, ptx.Pred, c)
 }
 
 // Selp is selp.s64 d, a, b, c:
 // d = c ? a : b.
 func (a S64) Selp(b Int, c Pred) S64 {
-	return emit1[S64](kernelOf(a), "selp.s64", nil, a, in(ptx.S64, b), c)
+	return ternary[S64](a, "selp.s64", nil, ptx.S64, b, ptx.Pred, c)
 }
 
 // SlctS32 is slct.s64.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a S64) SlctS32(b Int, c Int) S64 {
-	return emit1[S64](kernelOf(a), "slct.s64.s32", nil, a, in(ptx.S64, b), in(ptx.S32, c))
+	return ternary[S64](a, "slct.s64.s32", nil, ptx.S64, b, ptx.S32, c)
 }
 
 // SlctF32 is slct{.ftz}.s64.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a S64) SlctF32(b Int, c Float, mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "slct.s64.f32", mods, a, in(ptx.S64, b), in(ptx.F32, c))
+	return ternary[S64](a, "slct.s64.f32", mods, ptx.S64, b, ptx.F32, c)
 }
 
 // CvtU8 is cvt{.sat}.u8.s64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S64) CvtU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.u8.s64", mods, a)
+	return unary[U8](a, "cvt.u8.s64", mods)
 }
 
 // CvtU16 is cvt{.sat}.u16.s64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S64) CvtU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.u16.s64", mods, a)
+	return unary[U16](a, "cvt.u16.s64", mods)
 }
 
 // CvtU32 is cvt{.sat}.u32.s64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S64) CvtU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.u32.s64", mods, a)
+	return unary[U32](a, "cvt.u32.s64", mods)
 }
 
 // CvtU64 is cvt{.sat}.u64.s64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S64) CvtU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.u64.s64", mods, a)
+	return unary[U64](a, "cvt.u64.s64", mods)
 }
 
 // CvtS8 is cvt{.sat}.s8.s64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S64) CvtS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.s8.s64", mods, a)
+	return unary[S8](a, "cvt.s8.s64", mods)
 }
 
 // CvtS16 is cvt{.sat}.s16.s64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S64) CvtS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.s16.s64", mods, a)
+	return unary[S16](a, "cvt.s16.s64", mods)
 }
 
 // CvtS32 is cvt{.sat}.s32.s64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S64) CvtS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.s32.s64", mods, a)
+	return unary[S32](a, "cvt.s32.s64", mods)
 }
 
 // CvtS64 is cvt{.sat}.s64.s64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S64) CvtS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.s64.s64", mods, a)
+	return unary[S64](a, "cvt.s64.s64", mods)
 }
 
 // CvtRnF32 is cvt.rn{.ftz}{.sat}.f32.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRnF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rn.f32.s64", mods, a)
+	return unary[F32](a, "cvt.rn.f32.s64", mods)
 }
 
 // CvtRzF32 is cvt.rz{.ftz}{.sat}.f32.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRzF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rz.f32.s64", mods, a)
+	return unary[F32](a, "cvt.rz.f32.s64", mods)
 }
 
 // CvtRmF32 is cvt.rm{.ftz}{.sat}.f32.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRmF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rm.f32.s64", mods, a)
+	return unary[F32](a, "cvt.rm.f32.s64", mods)
 }
 
 // CvtRpF32 is cvt.rp{.ftz}{.sat}.f32.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRpF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rp.f32.s64", mods, a)
+	return unary[F32](a, "cvt.rp.f32.s64", mods)
 }
 
 // CvtRnF16 is cvt.rn{.sat}.f16.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRnF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rn.f16.s64", mods, a)
+	return unary[F16](a, "cvt.rn.f16.s64", mods)
 }
 
 // CvtRnF64 is cvt.rn{.sat}.f64.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRnF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rn.f64.s64", mods, a)
+	return unary[F64](a, "cvt.rn.f64.s64", mods)
 }
 
 // CvtRzF16 is cvt.rz{.sat}.f16.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRzF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rz.f16.s64", mods, a)
+	return unary[F16](a, "cvt.rz.f16.s64", mods)
 }
 
 // CvtRzF64 is cvt.rz{.sat}.f64.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRzF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rz.f64.s64", mods, a)
+	return unary[F64](a, "cvt.rz.f64.s64", mods)
 }
 
 // CvtRmF16 is cvt.rm{.sat}.f16.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRmF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rm.f16.s64", mods, a)
+	return unary[F16](a, "cvt.rm.f16.s64", mods)
 }
 
 // CvtRmF64 is cvt.rm{.sat}.f64.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRmF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rm.f64.s64", mods, a)
+	return unary[F64](a, "cvt.rm.f64.s64", mods)
 }
 
 // CvtRpF16 is cvt.rp{.sat}.f16.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRpF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rp.f16.s64", mods, a)
+	return unary[F16](a, "cvt.rp.f16.s64", mods)
 }
 
 // CvtRpF64 is cvt.rp{.sat}.f64.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S64) CvtRpF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rp.f64.s64", mods, a)
+	return unary[F64](a, "cvt.rp.f64.s64", mods)
 }
 
 // CvtRnBF16 is cvt.rn.bf16.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S64) CvtRnBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rn.bf16.s64", nil, a)
+	return unary[BF16](a, "cvt.rn.bf16.s64", nil)
 }
 
 // CvtRzBF16 is cvt.rz.bf16.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S64) CvtRzBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rz.bf16.s64", nil, a)
+	return unary[BF16](a, "cvt.rz.bf16.s64", nil)
 }
 
 // CvtRmBF16 is cvt.rm.bf16.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S64) CvtRmBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rm.bf16.s64", nil, a)
+	return unary[BF16](a, "cvt.rm.bf16.s64", nil)
 }
 
 // CvtRpBF16 is cvt.rp.bf16.s64 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a S64) CvtRpBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rp.bf16.s64", nil, a)
+	return unary[BF16](a, "cvt.rp.bf16.s64", nil)
 }
 
 // MatchAnySync is match.any.sync.b64 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a S64) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b64", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b64 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a S64) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b64", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b64 d|p, a, membermask:

@@ -7,119 +7,119 @@ package build
 // CvtU8 is cvt{.sat}.u8.s8 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S8) CvtU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.u8.s8", mods, a)
+	return unary[U8](a, "cvt.u8.s8", mods)
 }
 
 // CvtU16 is cvt{.sat}.u16.s8 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S8) CvtU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.u16.s8", mods, a)
+	return unary[U16](a, "cvt.u16.s8", mods)
 }
 
 // CvtU32 is cvt{.sat}.u32.s8 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S8) CvtU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.u32.s8", mods, a)
+	return unary[U32](a, "cvt.u32.s8", mods)
 }
 
 // CvtU64 is cvt{.sat}.u64.s8 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S8) CvtU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.u64.s8", mods, a)
+	return unary[U64](a, "cvt.u64.s8", mods)
 }
 
 // CvtS8 is cvt{.sat}.s8.s8 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S8) CvtS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.s8.s8", mods, a)
+	return unary[S8](a, "cvt.s8.s8", mods)
 }
 
 // CvtS16 is cvt{.sat}.s16.s8 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S8) CvtS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.s16.s8", mods, a)
+	return unary[S16](a, "cvt.s16.s8", mods)
 }
 
 // CvtS32 is cvt{.sat}.s32.s8 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S8) CvtS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.s32.s8", mods, a)
+	return unary[S32](a, "cvt.s32.s8", mods)
 }
 
 // CvtS64 is cvt{.sat}.s64.s8 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a S8) CvtS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.s64.s8", mods, a)
+	return unary[S64](a, "cvt.s64.s8", mods)
 }
 
 // CvtRnF32 is cvt.rn{.ftz}{.sat}.f32.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRnF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rn.f32.s8", mods, a)
+	return unary[F32](a, "cvt.rn.f32.s8", mods)
 }
 
 // CvtRzF32 is cvt.rz{.ftz}{.sat}.f32.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRzF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rz.f32.s8", mods, a)
+	return unary[F32](a, "cvt.rz.f32.s8", mods)
 }
 
 // CvtRmF32 is cvt.rm{.ftz}{.sat}.f32.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRmF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rm.f32.s8", mods, a)
+	return unary[F32](a, "cvt.rm.f32.s8", mods)
 }
 
 // CvtRpF32 is cvt.rp{.ftz}{.sat}.f32.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRpF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rp.f32.s8", mods, a)
+	return unary[F32](a, "cvt.rp.f32.s8", mods)
 }
 
 // CvtRnF16 is cvt.rn{.sat}.f16.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRnF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rn.f16.s8", mods, a)
+	return unary[F16](a, "cvt.rn.f16.s8", mods)
 }
 
 // CvtRnF64 is cvt.rn{.sat}.f64.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRnF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rn.f64.s8", mods, a)
+	return unary[F64](a, "cvt.rn.f64.s8", mods)
 }
 
 // CvtRzF16 is cvt.rz{.sat}.f16.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRzF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rz.f16.s8", mods, a)
+	return unary[F16](a, "cvt.rz.f16.s8", mods)
 }
 
 // CvtRzF64 is cvt.rz{.sat}.f64.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRzF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rz.f64.s8", mods, a)
+	return unary[F64](a, "cvt.rz.f64.s8", mods)
 }
 
 // CvtRmF16 is cvt.rm{.sat}.f16.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRmF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rm.f16.s8", mods, a)
+	return unary[F16](a, "cvt.rm.f16.s8", mods)
 }
 
 // CvtRmF64 is cvt.rm{.sat}.f64.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRmF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rm.f64.s8", mods, a)
+	return unary[F64](a, "cvt.rm.f64.s8", mods)
 }
 
 // CvtRpF16 is cvt.rp{.sat}.f16.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRpF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rp.f16.s8", mods, a)
+	return unary[F16](a, "cvt.rp.f16.s8", mods)
 }
 
 // CvtRpF64 is cvt.rp{.sat}.f64.s8 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a S8) CvtRpF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rp.f64.s8", mods, a)
+	return unary[F64](a, "cvt.rp.f64.s8", mods)
 }

@@ -11,7 +11,7 @@ import (
 // Selp is selp.b32 d, a, b, c:
 // d = c ? a : b.
 func (a TF32) Selp(b TF32, c Pred) TF32 {
-	return emit1[TF32](kernelOf(a), "selp.b32", nil, a, b, c)
+	return ternary[TF32](a, "selp.b32", nil, ptx.TF32, b, ptx.Pred, c)
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
@@ -74,14 +74,14 @@ func (a TF32) ShflSyncIdxPair(b Int, c Int, membermask Int) (TF32, Pred) {
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a TF32) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a TF32) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:

@@ -11,127 +11,127 @@ import (
 // Add is add.u16 d, a, b:
 // d = a + b.
 func (a U16) Add(b Int) U16 {
-	return emit1[U16](kernelOf(a), "add.u16", nil, a, in(ptx.U16, b))
+	return binary[U16](a, "add.u16", nil, ptx.U16, b)
 }
 
 // Sub is sub.u16 d, a, b:
 // d = a - b.
 func (a U16) Sub(b Int) U16 {
-	return emit1[U16](kernelOf(a), "sub.u16", nil, a, in(ptx.U16, b))
+	return binary[U16](a, "sub.u16", nil, ptx.U16, b)
 }
 
 // Sad is sad.u16 d, a, b, c:
 // d = |a - b| + c.
 func (a U16) Sad(b Int, c Int) U16 {
-	return emit1[U16](kernelOf(a), "sad.u16", nil, a, in(ptx.U16, b), in(ptx.U16, c))
+	return ternary[U16](a, "sad.u16", nil, ptx.U16, b, ptx.U16, c)
 }
 
 // MulLo is mul.lo.u16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a U16) MulLo(b Int) U16 {
-	return emit1[U16](kernelOf(a), "mul.lo.u16", nil, a, in(ptx.U16, b))
+	return binary[U16](a, "mul.lo.u16", nil, ptx.U16, b)
 }
 
 // MulHi is mul.hi.u16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a U16) MulHi(b Int) U16 {
-	return emit1[U16](kernelOf(a), "mul.hi.u16", nil, a, in(ptx.U16, b))
+	return binary[U16](a, "mul.hi.u16", nil, ptx.U16, b)
 }
 
 // MulWide is mul.wide.u16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a U16) MulWide(b Int) U32 {
-	return emit1[U32](kernelOf(a), "mul.wide.u16", nil, a, in(ptx.U16, b))
+	return binary[U32](a, "mul.wide.u16", nil, ptx.U16, b)
 }
 
 // MadLo is mad.lo.u16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a U16) MadLo(b Int, c Int) U16 {
-	return emit1[U16](kernelOf(a), "mad.lo.u16", nil, a, in(ptx.U16, b), in(ptx.U16, c))
+	return ternary[U16](a, "mad.lo.u16", nil, ptx.U16, b, ptx.U16, c)
 }
 
 // MadHi is mad.hi.u16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a U16) MadHi(b Int, c Int) U16 {
-	return emit1[U16](kernelOf(a), "mad.hi.u16", nil, a, in(ptx.U16, b), in(ptx.U16, c))
+	return ternary[U16](a, "mad.hi.u16", nil, ptx.U16, b, ptx.U16, c)
 }
 
 // MadWide is mad.wide.u16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a U16) MadWide(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "mad.wide.u16", nil, a, in(ptx.U16, b), in(ptx.U32, c))
+	return ternary[U32](a, "mad.wide.u16", nil, ptx.U16, b, ptx.U32, c)
 }
 
 // Div is div.u16 d, a, b:
 // d = a / b, towards zero.
 func (a U16) Div(b Int) U16 {
-	return emit1[U16](kernelOf(a), "div.u16", nil, a, in(ptx.U16, b))
+	return binary[U16](a, "div.u16", nil, ptx.U16, b)
 }
 
 // Rem is rem.u16 d, a, b:
 // d = a mod b, with the sign of a.
 func (a U16) Rem(b Int) U16 {
-	return emit1[U16](kernelOf(a), "rem.u16", nil, a, in(ptx.U16, b))
+	return binary[U16](a, "rem.u16", nil, ptx.U16, b)
 }
 
 // Min is min.u16 d, a, b:
 // d = min(a, b); with .relu at least 0.
 func (a U16) Min(b Int) U16 {
-	return emit1[U16](kernelOf(a), "min.u16", nil, a, in(ptx.U16, b))
+	return binary[U16](a, "min.u16", nil, ptx.U16, b)
 }
 
 // Max is max.u16 d, a, b:
 // d = max(a, b); with .relu at least 0.
 func (a U16) Max(b Int) U16 {
-	return emit1[U16](kernelOf(a), "max.u16", nil, a, in(ptx.U16, b))
+	return binary[U16](a, "max.u16", nil, ptx.U16, b)
 }
 
 // And is and.b16 d, a, b:
 // d = a & b.
 func (a U16) And(b Int) U16 {
-	return emit1[U16](kernelOf(a), "and.b16", nil, a, in(ptx.U16, b))
+	return binary[U16](a, "and.b16", nil, ptx.U16, b)
 }
 
 // Or is or.b16 d, a, b:
 // d = a | b.
 func (a U16) Or(b Int) U16 {
-	return emit1[U16](kernelOf(a), "or.b16", nil, a, in(ptx.U16, b))
+	return binary[U16](a, "or.b16", nil, ptx.U16, b)
 }
 
 // Xor is xor.b16 d, a, b:
 // d = a ^ b.
 func (a U16) Xor(b Int) U16 {
-	return emit1[U16](kernelOf(a), "xor.b16", nil, a, in(ptx.U16, b))
+	return binary[U16](a, "xor.b16", nil, ptx.U16, b)
 }
 
 // Not is not.b16 d, a:
 // d = ~a.
 func (a U16) Not() U16 {
-	return emit1[U16](kernelOf(a), "not.b16", nil, a)
+	return unary[U16](a, "not.b16", nil)
 }
 
 // Cnot is cnot.b16 d, a:
 // d = a == 0 ? 1 : 0.
 func (a U16) Cnot() U16 {
-	return emit1[U16](kernelOf(a), "cnot.b16", nil, a)
+	return unary[U16](a, "cnot.b16", nil)
 }
 
 // Shl is shl.b16 d, a, b:
 // d = a << b; 0 when b exceeds the width.
 func (a U16) Shl(b Int) U16 {
-	return emit1[U16](kernelOf(a), "shl.b16", nil, a, in(ptx.U32, b))
+	return binary[U16](a, "shl.b16", nil, ptx.U32, b)
 }
 
 // Shr is shr.u16 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
 func (a U16) Shr(b Int) U16 {
-	return emit1[U16](kernelOf(a), "shr.u16", nil, a, in(ptx.U32, b))
+	return binary[U16](a, "shr.u16", nil, ptx.U32, b)
 }
 
 // SetpEq is setp.eq.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpEq(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.u16", nil, a, in(ptx.U16, b))
+	return binary[Pred](a, "setp.eq.u16", nil, ptx.U16, b)
 }
 
 // SetpPair is setp.cmp.u16 p|q, a, b:
@@ -143,61 +143,61 @@ func (a U16) SetpPair(cmp Mod, b Int) (Pred, Pred) {
 // SetpNe is setp.ne.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpNe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.u16", nil, a, in(ptx.U16, b))
+	return binary[Pred](a, "setp.ne.u16", nil, ptx.U16, b)
 }
 
 // SetpLt is setp.lt.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpLt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.u16", nil, a, in(ptx.U16, b))
+	return binary[Pred](a, "setp.lt.u16", nil, ptx.U16, b)
 }
 
 // SetpLe is setp.le.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpLe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.u16", nil, a, in(ptx.U16, b))
+	return binary[Pred](a, "setp.le.u16", nil, ptx.U16, b)
 }
 
 // SetpGt is setp.gt.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpGt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.u16", nil, a, in(ptx.U16, b))
+	return binary[Pred](a, "setp.gt.u16", nil, ptx.U16, b)
 }
 
 // SetpGe is setp.ge.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpGe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.u16", nil, a, in(ptx.U16, b))
+	return binary[Pred](a, "setp.ge.u16", nil, ptx.U16, b)
 }
 
 // SetpLo is setp.lo.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpLo(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lo.u16", nil, a, in(ptx.U16, b))
+	return binary[Pred](a, "setp.lo.u16", nil, ptx.U16, b)
 }
 
 // SetpLs is setp.ls.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpLs(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ls.u16", nil, a, in(ptx.U16, b))
+	return binary[Pred](a, "setp.ls.u16", nil, ptx.U16, b)
 }
 
 // SetpHi is setp.hi.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpHi(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hi.u16", nil, a, in(ptx.U16, b))
+	return binary[Pred](a, "setp.hi.u16", nil, ptx.U16, b)
 }
 
 // SetpHs is setp.hs.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpHs(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hs.u16", nil, a, in(ptx.U16, b))
+	return binary[Pred](a, "setp.hs.u16", nil, ptx.U16, b)
 }
 
 // SetpBool is setp.cmp.bool.u16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 func (a U16) SetpBool(cmp Mod, op Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.u16", withMod(withMod(nil, cmp), op), a, in(ptx.U16, b), c)
+	return ternary[Pred](a, "setp.u16", withMod(withMod(nil, cmp), op), ptx.U16, b, ptx.Pred, c)
 }
 
 // SetpBoolPair is setp.cmp.bool.u16 p|q, a, b, c:
@@ -209,229 +209,229 @@ func (a U16) SetpBoolPair(cmp Mod, op Mod, b Int, c Pred) (Pred, Pred) {
 // SetU32 is set.cmp.u32.u16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a U16) SetU32(cmp Mod, b Int) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.u16", withMod(nil, cmp), a, in(ptx.U16, b))
+	return binary[U32](a, "set.u32.u16", withMod(nil, cmp), ptx.U16, b)
 }
 
 // SetS32 is set.cmp.s32.u16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a U16) SetS32(cmp Mod, b Int) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.u16", withMod(nil, cmp), a, in(ptx.U16, b))
+	return binary[S32](a, "set.s32.u16", withMod(nil, cmp), ptx.U16, b)
 }
 
 // SetF32 is set.cmp.f32.u16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a U16) SetF32(cmp Mod, b Int) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.u16", withMod(nil, cmp), a, in(ptx.U16, b))
+	return binary[F32](a, "set.f32.u16", withMod(nil, cmp), ptx.U16, b)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a U16) SetBoolU32(cmp Mod, op Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.u16", withMod(withMod(nil, cmp), op), a, in(ptx.U16, b), c)
+	return ternary[U32](a, "set.u32.u16", withMod(withMod(nil, cmp), op), ptx.U16, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a U16) SetBoolS32(cmp Mod, op Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.u16", withMod(withMod(nil, cmp), op), a, in(ptx.U16, b), c)
+	return ternary[S32](a, "set.s32.u16", withMod(withMod(nil, cmp), op), ptx.U16, b, ptx.Pred, c)
 }
 
 // SetBoolF32 is set.cmp.bool.f32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a U16) SetBoolF32(cmp Mod, op Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.u16", withMod(withMod(nil, cmp), op), a, in(ptx.U16, b), c)
+	return ternary[F32](a, "set.f32.u16", withMod(withMod(nil, cmp), op), ptx.U16, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp.f16.u16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a U16) SetF16(cmp Mod, b Int) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.u16", withMod(nil, cmp), a, in(ptx.U16, b))
+	return binary[F16](a, "set.f16.u16", withMod(nil, cmp), ptx.U16, b)
 }
 
 // SetBF16 is set.cmp.bf16.u16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a U16) SetBF16(cmp Mod, b Int) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.u16", withMod(nil, cmp), a, in(ptx.U16, b))
+	return binary[BF16](a, "set.bf16.u16", withMod(nil, cmp), ptx.U16, b)
 }
 
 // SetBoolF16 is set.cmp.bool.f16.u16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a U16) SetBoolF16(cmp Mod, op Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.u16", withMod(withMod(nil, cmp), op), a, in(ptx.U16, b), c)
+	return ternary[F16](a, "set.f16.u16", withMod(withMod(nil, cmp), op), ptx.U16, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.u16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a U16) SetBoolBF16(cmp Mod, op Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.u16", withMod(withMod(nil, cmp), op), a, in(ptx.U16, b), c)
+	return ternary[BF16](a, "set.bf16.u16", withMod(withMod(nil, cmp), op), ptx.U16, b, ptx.Pred, c)
 }
 
 // Selp is selp.u16 d, a, b, c:
 // d = c ? a : b.
 func (a U16) Selp(b Int, c Pred) U16 {
-	return emit1[U16](kernelOf(a), "selp.u16", nil, a, in(ptx.U16, b), c)
+	return ternary[U16](a, "selp.u16", nil, ptx.U16, b, ptx.Pred, c)
 }
 
 // SlctS32 is slct.u16.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a U16) SlctS32(b Int, c Int) U16 {
-	return emit1[U16](kernelOf(a), "slct.u16.s32", nil, a, in(ptx.U16, b), in(ptx.S32, c))
+	return ternary[U16](a, "slct.u16.s32", nil, ptx.U16, b, ptx.S32, c)
 }
 
 // SlctF32 is slct{.ftz}.u16.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a U16) SlctF32(b Int, c Float, mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "slct.u16.f32", mods, a, in(ptx.U16, b), in(ptx.F32, c))
+	return ternary[U16](a, "slct.u16.f32", mods, ptx.U16, b, ptx.F32, c)
 }
 
 // CvtU8 is cvt{.sat}.u8.u16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U16) CvtU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.u8.u16", mods, a)
+	return unary[U8](a, "cvt.u8.u16", mods)
 }
 
 // CvtU16 is cvt{.sat}.u16.u16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U16) CvtU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.u16.u16", mods, a)
+	return unary[U16](a, "cvt.u16.u16", mods)
 }
 
 // CvtU32 is cvt{.sat}.u32.u16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U16) CvtU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.u32.u16", mods, a)
+	return unary[U32](a, "cvt.u32.u16", mods)
 }
 
 // CvtU64 is cvt{.sat}.u64.u16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U16) CvtU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.u64.u16", mods, a)
+	return unary[U64](a, "cvt.u64.u16", mods)
 }
 
 // CvtS8 is cvt{.sat}.s8.u16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U16) CvtS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.s8.u16", mods, a)
+	return unary[S8](a, "cvt.s8.u16", mods)
 }
 
 // CvtS16 is cvt{.sat}.s16.u16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U16) CvtS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.s16.u16", mods, a)
+	return unary[S16](a, "cvt.s16.u16", mods)
 }
 
 // CvtS32 is cvt{.sat}.s32.u16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U16) CvtS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.s32.u16", mods, a)
+	return unary[S32](a, "cvt.s32.u16", mods)
 }
 
 // CvtS64 is cvt{.sat}.s64.u16 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U16) CvtS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.s64.u16", mods, a)
+	return unary[S64](a, "cvt.s64.u16", mods)
 }
 
 // CvtRnF32 is cvt.rn{.ftz}{.sat}.f32.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRnF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rn.f32.u16", mods, a)
+	return unary[F32](a, "cvt.rn.f32.u16", mods)
 }
 
 // CvtRzF32 is cvt.rz{.ftz}{.sat}.f32.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRzF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rz.f32.u16", mods, a)
+	return unary[F32](a, "cvt.rz.f32.u16", mods)
 }
 
 // CvtRmF32 is cvt.rm{.ftz}{.sat}.f32.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRmF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rm.f32.u16", mods, a)
+	return unary[F32](a, "cvt.rm.f32.u16", mods)
 }
 
 // CvtRpF32 is cvt.rp{.ftz}{.sat}.f32.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRpF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rp.f32.u16", mods, a)
+	return unary[F32](a, "cvt.rp.f32.u16", mods)
 }
 
 // CvtRnF16 is cvt.rn{.sat}.f16.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRnF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rn.f16.u16", mods, a)
+	return unary[F16](a, "cvt.rn.f16.u16", mods)
 }
 
 // CvtRnF64 is cvt.rn{.sat}.f64.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRnF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rn.f64.u16", mods, a)
+	return unary[F64](a, "cvt.rn.f64.u16", mods)
 }
 
 // CvtRzF16 is cvt.rz{.sat}.f16.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRzF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rz.f16.u16", mods, a)
+	return unary[F16](a, "cvt.rz.f16.u16", mods)
 }
 
 // CvtRzF64 is cvt.rz{.sat}.f64.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRzF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rz.f64.u16", mods, a)
+	return unary[F64](a, "cvt.rz.f64.u16", mods)
 }
 
 // CvtRmF16 is cvt.rm{.sat}.f16.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRmF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rm.f16.u16", mods, a)
+	return unary[F16](a, "cvt.rm.f16.u16", mods)
 }
 
 // CvtRmF64 is cvt.rm{.sat}.f64.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRmF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rm.f64.u16", mods, a)
+	return unary[F64](a, "cvt.rm.f64.u16", mods)
 }
 
 // CvtRpF16 is cvt.rp{.sat}.f16.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRpF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rp.f16.u16", mods, a)
+	return unary[F16](a, "cvt.rp.f16.u16", mods)
 }
 
 // CvtRpF64 is cvt.rp{.sat}.f64.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U16) CvtRpF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rp.f64.u16", mods, a)
+	return unary[F64](a, "cvt.rp.f64.u16", mods)
 }
 
 // CvtRnBF16 is cvt.rn.bf16.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U16) CvtRnBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rn.bf16.u16", nil, a)
+	return unary[BF16](a, "cvt.rn.bf16.u16", nil)
 }
 
 // CvtRzBF16 is cvt.rz.bf16.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U16) CvtRzBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rz.bf16.u16", nil, a)
+	return unary[BF16](a, "cvt.rz.bf16.u16", nil)
 }
 
 // CvtRmBF16 is cvt.rm.bf16.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U16) CvtRmBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rm.bf16.u16", nil, a)
+	return unary[BF16](a, "cvt.rm.bf16.u16", nil)
 }
 
 // CvtRpBF16 is cvt.rp.bf16.u16 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U16) CvtRpBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rp.bf16.u16", nil, a)
+	return unary[BF16](a, "cvt.rp.bf16.u16", nil)
 }

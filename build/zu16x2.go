@@ -12,27 +12,27 @@ import (
 // d = a + b.
 // Needs sm_90 and PTX 8.0.
 func (a U16x2) Add(b U16x2) U16x2 {
-	return emit1[U16x2](kernelOf(a), "add.u16x2", nil, a, b)
+	return binary[U16x2](a, "add.u16x2", nil, ptx.U16x2, b)
 }
 
 // Min is min.u16x2 d, a, b:
 // d = min(a, b); with .relu at least 0.
 // Needs sm_90 and PTX 8.0.
 func (a U16x2) Min(b U16x2) U16x2 {
-	return emit1[U16x2](kernelOf(a), "min.u16x2", nil, a, b)
+	return binary[U16x2](a, "min.u16x2", nil, ptx.U16x2, b)
 }
 
 // Max is max.u16x2 d, a, b:
 // d = max(a, b); with .relu at least 0.
 // Needs sm_90 and PTX 8.0.
 func (a U16x2) Max(b U16x2) U16x2 {
-	return emit1[U16x2](kernelOf(a), "max.u16x2", nil, a, b)
+	return binary[U16x2](a, "max.u16x2", nil, ptx.U16x2, b)
 }
 
 // Selp is selp.b32 d, a, b, c:
 // d = c ? a : b.
 func (a U16x2) Selp(b U16x2, c Pred) U16x2 {
-	return emit1[U16x2](kernelOf(a), "selp.b32", nil, a, b, c)
+	return ternary[U16x2](a, "selp.b32", nil, ptx.U16x2, b, ptx.Pred, c)
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
@@ -95,14 +95,14 @@ func (a U16x2) ShflSyncIdxPair(b Int, c Int, membermask Int) (U16x2, Pred) {
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a U16x2) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a U16x2) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:

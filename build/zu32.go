@@ -11,265 +11,265 @@ import (
 // Add is add.u32 d, a, b:
 // d = a + b.
 func (a U32) Add(b Int) U32 {
-	return emit1[U32](kernelOf(a), "add.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "add.u32", nil, ptx.U32, b)
 }
 
 // Sub is sub.u32 d, a, b:
 // d = a - b.
 func (a U32) Sub(b Int) U32 {
-	return emit1[U32](kernelOf(a), "sub.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "sub.u32", nil, ptx.U32, b)
 }
 
 // Sad is sad.u32 d, a, b, c:
 // d = |a - b| + c.
 func (a U32) Sad(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "sad.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "sad.u32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // MulLo is mul.lo.u32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a U32) MulLo(b Int) U32 {
-	return emit1[U32](kernelOf(a), "mul.lo.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "mul.lo.u32", nil, ptx.U32, b)
 }
 
 // MulHi is mul.hi.u32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a U32) MulHi(b Int) U32 {
-	return emit1[U32](kernelOf(a), "mul.hi.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "mul.hi.u32", nil, ptx.U32, b)
 }
 
 // MulWide is mul.wide.u32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a U32) MulWide(b Int) U64 {
-	return emit1[U64](kernelOf(a), "mul.wide.u32", nil, a, in(ptx.U32, b))
+	return binary[U64](a, "mul.wide.u32", nil, ptx.U32, b)
 }
 
 // MadLo is mad.lo.u32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a U32) MadLo(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "mad.lo.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "mad.lo.u32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // MadHi is mad.hi.u32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a U32) MadHi(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "mad.hi.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "mad.hi.u32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // MadWide is mad.wide.u32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a U32) MadWide(b Int, c Int) U64 {
-	return emit1[U64](kernelOf(a), "mad.wide.u32", nil, a, in(ptx.U32, b), in(ptx.U64, c))
+	return ternary[U64](a, "mad.wide.u32", nil, ptx.U32, b, ptx.U64, c)
 }
 
 // Mul24Lo is mul24.lo.u32 d, a, b:
 // d = a · b of 24-bit values: bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
 func (a U32) Mul24Lo(b Int) U32 {
-	return emit1[U32](kernelOf(a), "mul24.lo.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "mul24.lo.u32", nil, ptx.U32, b)
 }
 
 // Mul24Hi is mul24.hi.u32 d, a, b:
 // d = a · b of 24-bit values: bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
 func (a U32) Mul24Hi(b Int) U32 {
-	return emit1[U32](kernelOf(a), "mul24.hi.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "mul24.hi.u32", nil, ptx.U32, b)
 }
 
 // Mad24Lo is mad24.lo.u32 d, a, b, c:
 // d = a · b + c of 24-bit a and b: with bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
 func (a U32) Mad24Lo(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "mad24.lo.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "mad24.lo.u32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // Mad24Hi is mad24.hi.u32 d, a, b, c:
 // d = a · b + c of 24-bit a and b: with bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
 func (a U32) Mad24Hi(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "mad24.hi.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "mad24.hi.u32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // Div is div.u32 d, a, b:
 // d = a / b, towards zero.
 func (a U32) Div(b Int) U32 {
-	return emit1[U32](kernelOf(a), "div.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "div.u32", nil, ptx.U32, b)
 }
 
 // Rem is rem.u32 d, a, b:
 // d = a mod b, with the sign of a.
 func (a U32) Rem(b Int) U32 {
-	return emit1[U32](kernelOf(a), "rem.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "rem.u32", nil, ptx.U32, b)
 }
 
 // Min is min.u32 d, a, b:
 // d = min(a, b); with .relu at least 0.
 func (a U32) Min(b Int) U32 {
-	return emit1[U32](kernelOf(a), "min.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "min.u32", nil, ptx.U32, b)
 }
 
 // Max is max.u32 d, a, b:
 // d = max(a, b); with .relu at least 0.
 func (a U32) Max(b Int) U32 {
-	return emit1[U32](kernelOf(a), "max.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "max.u32", nil, ptx.U32, b)
 }
 
 // AddCc is add.cc.u32 d, a, b:
 // d = a + b, carry out to CC.CF.
 func (a U32) AddCc(b Int) U32 {
-	return emit1[U32](kernelOf(a), "add.cc.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "add.cc.u32", nil, ptx.U32, b)
 }
 
 // Addc is addc{.cc}.u32 d, a, b:
 // d = a + b + CC.CF; with .cc carry out to CC.CF.
 func (a U32) Addc(b Int, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "addc.u32", mods, a, in(ptx.U32, b))
+	return binary[U32](a, "addc.u32", mods, ptx.U32, b)
 }
 
 // SubCc is sub.cc.u32 d, a, b:
 // d = a - b, borrow out to CC.CF.
 func (a U32) SubCc(b Int) U32 {
-	return emit1[U32](kernelOf(a), "sub.cc.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "sub.cc.u32", nil, ptx.U32, b)
 }
 
 // Subc is subc{.cc}.u32 d, a, b:
 // d = a - (b + CC.CF); with .cc borrow out to CC.CF.
 func (a U32) Subc(b Int, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "subc.u32", mods, a, in(ptx.U32, b))
+	return binary[U32](a, "subc.u32", mods, ptx.U32, b)
 }
 
 // MadLoCc is mad.lo.cc.u32 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 func (a U32) MadLoCc(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "mad.lo.cc.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "mad.lo.cc.u32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // MadHiCc is mad.hi.cc.u32 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 func (a U32) MadHiCc(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "mad.hi.cc.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "mad.hi.cc.u32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // MadcLo is madc.lo{.cc}.u32 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 func (a U32) MadcLo(b Int, c Int, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "madc.lo.u32", mods, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "madc.lo.u32", mods, ptx.U32, b, ptx.U32, c)
 }
 
 // MadcHi is madc.hi{.cc}.u32 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 func (a U32) MadcHi(b Int, c Int, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "madc.hi.u32", mods, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "madc.hi.u32", mods, ptx.U32, b, ptx.U32, c)
 }
 
 // Dp4aU32U32 is dp4a.u32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp4aU32U32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "dp4a.u32.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "dp4a.u32.u32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // Dp4aU32S32 is dp4a.u32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp4aU32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.u32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp4a.u32.s32", nil, ptx.U32, b, ptx.S32, c)
 }
 
 // Dp4aS32U32 is dp4a.s32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp4aS32U32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.u32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp4a.s32.u32", nil, ptx.U32, b, ptx.S32, c)
 }
 
 // Dp4aS32S32 is dp4a.s32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp4aS32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp4a.s32.s32", nil, ptx.U32, b, ptx.S32, c)
 }
 
 // Dp2aLoU32U32 is dp2a.lo.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp2aLoU32U32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.lo.u32.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "dp2a.lo.u32.u32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // Dp2aHiU32U32 is dp2a.hi.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp2aHiU32U32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.hi.u32.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "dp2a.hi.u32.u32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // Dp2aLoU32S32 is dp2a.lo.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp2aLoU32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.u32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.lo.u32.s32", nil, ptx.U32, b, ptx.S32, c)
 }
 
 // Dp2aLoS32U32 is dp2a.lo.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp2aLoS32U32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.u32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.lo.s32.u32", nil, ptx.U32, b, ptx.S32, c)
 }
 
 // Dp2aLoS32S32 is dp2a.lo.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp2aLoS32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.lo.s32.s32", nil, ptx.U32, b, ptx.S32, c)
 }
 
 // Dp2aHiU32S32 is dp2a.hi.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp2aHiU32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.u32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.hi.u32.s32", nil, ptx.U32, b, ptx.S32, c)
 }
 
 // Dp2aHiS32U32 is dp2a.hi.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp2aHiS32U32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.u32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.hi.s32.u32", nil, ptx.U32, b, ptx.S32, c)
 }
 
 // Dp2aHiS32S32 is dp2a.hi.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
 func (a U32) Dp2aHiS32S32(b Int, c Int) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
+	return ternary[S32](a, "dp2a.hi.s32.s32", nil, ptx.U32, b, ptx.S32, c)
 }
 
 // And is and.b32 d, a, b:
 // d = a & b.
 func (a U32) And(b Int) U32 {
-	return emit1[U32](kernelOf(a), "and.b32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "and.b32", nil, ptx.U32, b)
 }
 
 // Or is or.b32 d, a, b:
 // d = a | b.
 func (a U32) Or(b Int) U32 {
-	return emit1[U32](kernelOf(a), "or.b32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "or.b32", nil, ptx.U32, b)
 }
 
 // Xor is xor.b32 d, a, b:
 // d = a ^ b.
 func (a U32) Xor(b Int) U32 {
-	return emit1[U32](kernelOf(a), "xor.b32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "xor.b32", nil, ptx.U32, b)
 }
 
 // Not is not.b32 d, a:
 // d = ~a.
 func (a U32) Not() U32 {
-	return emit1[U32](kernelOf(a), "not.b32", nil, a)
+	return unary[U32](a, "not.b32", nil)
 }
 
 // Cnot is cnot.b32 d, a:
 // d = a == 0 ? 1 : 0.
 func (a U32) Cnot() U32 {
-	return emit1[U32](kernelOf(a), "cnot.b32", nil, a)
+	return unary[U32](a, "cnot.b32", nil)
 }
 
 // Lop3 is lop3.b32 d, a, b, c, immLut:
@@ -296,77 +296,77 @@ func (a U32) Lop3And(b Int, c Int, immLut int, q Pred) (U32, Pred) {
 // Shl is shl.b32 d, a, b:
 // d = a << b; 0 when b exceeds the width.
 func (a U32) Shl(b Int) U32 {
-	return emit1[U32](kernelOf(a), "shl.b32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "shl.b32", nil, ptx.U32, b)
 }
 
 // Shr is shr.u32 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
 func (a U32) Shr(b Int) U32 {
-	return emit1[U32](kernelOf(a), "shr.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "shr.u32", nil, ptx.U32, b)
 }
 
 // ShfLClamp is shf.l.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a U32) ShfLClamp(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "shf.l.clamp.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "shf.l.clamp.b32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // ShfLWrap is shf.l.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a U32) ShfLWrap(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "shf.l.wrap.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "shf.l.wrap.b32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // ShfRClamp is shf.r.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a U32) ShfRClamp(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "shf.r.clamp.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "shf.r.clamp.b32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // ShfRWrap is shf.r.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
 func (a U32) ShfRWrap(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "shf.r.wrap.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "shf.r.wrap.b32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // Prmt is prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16} d, a, b, c:
 // d = four bytes picked from b:a by the selectors in c, or by mode and the low bits of c.
 func (a U32) Prmt(b Int, c Int, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "prmt.b32", mods, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "prmt.b32", mods, ptx.U32, b, ptx.U32, c)
 }
 
 // Popc is popc.b32 d, a:
 // d = the number of ones in a.
 func (a U32) Popc() U32 {
-	return emit1[U32](kernelOf(a), "popc.b32", nil, a)
+	return unary[U32](a, "popc.b32", nil)
 }
 
 // Clz is clz.b32 d, a:
 // d = the number of zeros before the first one of a.
 func (a U32) Clz() U32 {
-	return emit1[U32](kernelOf(a), "clz.b32", nil, a)
+	return unary[U32](a, "clz.b32", nil)
 }
 
 // Bfind is bfind{.shiftamt}.u32 d, a:
 // d = the place of the highest bit of a that is not sign; with .shiftamt the shift that brings it to the top.
 func (a U32) Bfind(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "bfind.u32", mods, a)
+	return unary[U32](a, "bfind.u32", mods)
 }
 
 // Brev is brev.b32 d, a:
 // d = a with its bits in reverse.
 func (a U32) Brev() U32 {
-	return emit1[U32](kernelOf(a), "brev.b32", nil, a)
+	return unary[U32](a, "brev.b32", nil)
 }
 
 // Bfe is bfe.u32 d, a, b, c:
 // d = the field of c bits at bit b of a, extended by zeros or by its sign.
 func (a U32) Bfe(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "bfe.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U32](a, "bfe.u32", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // Bfi is bfi.b32 f, a, b, c, d:
@@ -379,34 +379,34 @@ func (a U32) Bfi(b Int, c Int, d Int) U32 {
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
 func (a U32) BmskClamp(b Int) U32 {
-	return emit1[U32](kernelOf(a), "bmsk.clamp.b32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "bmsk.clamp.b32", nil, ptx.U32, b)
 }
 
 // BmskWrap is bmsk.wrap.b32 d, a, b:
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
 func (a U32) BmskWrap(b Int) U32 {
-	return emit1[U32](kernelOf(a), "bmsk.wrap.b32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "bmsk.wrap.b32", nil, ptx.U32, b)
 }
 
 // SzextClamp is szext.clamp.u32 d, a, b:
 // d = the low b bits of a, extended by zeros or by their sign.
 // Needs sm_70 and PTX 7.6.
 func (a U32) SzextClamp(b Int) U32 {
-	return emit1[U32](kernelOf(a), "szext.clamp.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "szext.clamp.u32", nil, ptx.U32, b)
 }
 
 // SzextWrap is szext.wrap.u32 d, a, b:
 // d = the low b bits of a, extended by zeros or by their sign.
 // Needs sm_70 and PTX 7.6.
 func (a U32) SzextWrap(b Int) U32 {
-	return emit1[U32](kernelOf(a), "szext.wrap.u32", nil, a, in(ptx.U32, b))
+	return binary[U32](a, "szext.wrap.u32", nil, ptx.U32, b)
 }
 
 // SetpEq is setp.eq.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpEq(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.u32", nil, a, in(ptx.U32, b))
+	return binary[Pred](a, "setp.eq.u32", nil, ptx.U32, b)
 }
 
 // SetpPair is setp.cmp.u32 p|q, a, b:
@@ -418,61 +418,61 @@ func (a U32) SetpPair(cmp Mod, b Int) (Pred, Pred) {
 // SetpNe is setp.ne.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpNe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.u32", nil, a, in(ptx.U32, b))
+	return binary[Pred](a, "setp.ne.u32", nil, ptx.U32, b)
 }
 
 // SetpLt is setp.lt.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpLt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.u32", nil, a, in(ptx.U32, b))
+	return binary[Pred](a, "setp.lt.u32", nil, ptx.U32, b)
 }
 
 // SetpLe is setp.le.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpLe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.u32", nil, a, in(ptx.U32, b))
+	return binary[Pred](a, "setp.le.u32", nil, ptx.U32, b)
 }
 
 // SetpGt is setp.gt.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpGt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.u32", nil, a, in(ptx.U32, b))
+	return binary[Pred](a, "setp.gt.u32", nil, ptx.U32, b)
 }
 
 // SetpGe is setp.ge.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpGe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.u32", nil, a, in(ptx.U32, b))
+	return binary[Pred](a, "setp.ge.u32", nil, ptx.U32, b)
 }
 
 // SetpLo is setp.lo.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpLo(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lo.u32", nil, a, in(ptx.U32, b))
+	return binary[Pred](a, "setp.lo.u32", nil, ptx.U32, b)
 }
 
 // SetpLs is setp.ls.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpLs(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ls.u32", nil, a, in(ptx.U32, b))
+	return binary[Pred](a, "setp.ls.u32", nil, ptx.U32, b)
 }
 
 // SetpHi is setp.hi.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpHi(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hi.u32", nil, a, in(ptx.U32, b))
+	return binary[Pred](a, "setp.hi.u32", nil, ptx.U32, b)
 }
 
 // SetpHs is setp.hs.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpHs(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hs.u32", nil, a, in(ptx.U32, b))
+	return binary[Pred](a, "setp.hs.u32", nil, ptx.U32, b)
 }
 
 // SetpBool is setp.cmp.bool.u32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 func (a U32) SetpBool(cmp Mod, op Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
+	return ternary[Pred](a, "setp.u32", withMod(withMod(nil, cmp), op), ptx.U32, b, ptx.Pred, c)
 }
 
 // SetpBoolPair is setp.cmp.bool.u32 p|q, a, b, c:
@@ -484,231 +484,231 @@ func (a U32) SetpBoolPair(cmp Mod, op Mod, b Int, c Pred) (Pred, Pred) {
 // SetU32 is set.cmp.u32.u32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a U32) SetU32(cmp Mod, b Int) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.u32", withMod(nil, cmp), a, in(ptx.U32, b))
+	return binary[U32](a, "set.u32.u32", withMod(nil, cmp), ptx.U32, b)
 }
 
 // SetS32 is set.cmp.s32.u32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a U32) SetS32(cmp Mod, b Int) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.u32", withMod(nil, cmp), a, in(ptx.U32, b))
+	return binary[S32](a, "set.s32.u32", withMod(nil, cmp), ptx.U32, b)
 }
 
 // SetF32 is set.cmp.f32.u32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a U32) SetF32(cmp Mod, b Int) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.u32", withMod(nil, cmp), a, in(ptx.U32, b))
+	return binary[F32](a, "set.f32.u32", withMod(nil, cmp), ptx.U32, b)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a U32) SetBoolU32(cmp Mod, op Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
+	return ternary[U32](a, "set.u32.u32", withMod(withMod(nil, cmp), op), ptx.U32, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a U32) SetBoolS32(cmp Mod, op Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
+	return ternary[S32](a, "set.s32.u32", withMod(withMod(nil, cmp), op), ptx.U32, b, ptx.Pred, c)
 }
 
 // SetBoolF32 is set.cmp.bool.f32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a U32) SetBoolF32(cmp Mod, op Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
+	return ternary[F32](a, "set.f32.u32", withMod(withMod(nil, cmp), op), ptx.U32, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp.f16.u32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a U32) SetF16(cmp Mod, b Int) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.u32", withMod(nil, cmp), a, in(ptx.U32, b))
+	return binary[F16](a, "set.f16.u32", withMod(nil, cmp), ptx.U32, b)
 }
 
 // SetBF16 is set.cmp.bf16.u32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a U32) SetBF16(cmp Mod, b Int) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.u32", withMod(nil, cmp), a, in(ptx.U32, b))
+	return binary[BF16](a, "set.bf16.u32", withMod(nil, cmp), ptx.U32, b)
 }
 
 // SetBoolF16 is set.cmp.bool.f16.u32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a U32) SetBoolF16(cmp Mod, op Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
+	return ternary[F16](a, "set.f16.u32", withMod(withMod(nil, cmp), op), ptx.U32, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.u32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a U32) SetBoolBF16(cmp Mod, op Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.u32", withMod(withMod(nil, cmp), op), a, in(ptx.U32, b), c)
+	return ternary[BF16](a, "set.bf16.u32", withMod(withMod(nil, cmp), op), ptx.U32, b, ptx.Pred, c)
 }
 
 // Selp is selp.u32 d, a, b, c:
 // d = c ? a : b.
 func (a U32) Selp(b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "selp.u32", nil, a, in(ptx.U32, b), c)
+	return ternary[U32](a, "selp.u32", nil, ptx.U32, b, ptx.Pred, c)
 }
 
 // SlctS32 is slct.u32.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a U32) SlctS32(b Int, c Int) U32 {
-	return emit1[U32](kernelOf(a), "slct.u32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
+	return ternary[U32](a, "slct.u32.s32", nil, ptx.U32, b, ptx.S32, c)
 }
 
 // SlctF32 is slct{.ftz}.u32.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a U32) SlctF32(b Int, c Float, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "slct.u32.f32", mods, a, in(ptx.U32, b), in(ptx.F32, c))
+	return ternary[U32](a, "slct.u32.f32", mods, ptx.U32, b, ptx.F32, c)
 }
 
 // CvtU8 is cvt{.sat}.u8.u32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U32) CvtU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.u8.u32", mods, a)
+	return unary[U8](a, "cvt.u8.u32", mods)
 }
 
 // CvtU16 is cvt{.sat}.u16.u32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U32) CvtU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.u16.u32", mods, a)
+	return unary[U16](a, "cvt.u16.u32", mods)
 }
 
 // CvtU32 is cvt{.sat}.u32.u32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U32) CvtU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.u32.u32", mods, a)
+	return unary[U32](a, "cvt.u32.u32", mods)
 }
 
 // CvtU64 is cvt{.sat}.u64.u32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U32) CvtU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.u64.u32", mods, a)
+	return unary[U64](a, "cvt.u64.u32", mods)
 }
 
 // CvtS8 is cvt{.sat}.s8.u32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U32) CvtS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.s8.u32", mods, a)
+	return unary[S8](a, "cvt.s8.u32", mods)
 }
 
 // CvtS16 is cvt{.sat}.s16.u32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U32) CvtS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.s16.u32", mods, a)
+	return unary[S16](a, "cvt.s16.u32", mods)
 }
 
 // CvtS32 is cvt{.sat}.s32.u32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U32) CvtS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.s32.u32", mods, a)
+	return unary[S32](a, "cvt.s32.u32", mods)
 }
 
 // CvtS64 is cvt{.sat}.s64.u32 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U32) CvtS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.s64.u32", mods, a)
+	return unary[S64](a, "cvt.s64.u32", mods)
 }
 
 // CvtRnF32 is cvt.rn{.ftz}{.sat}.f32.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRnF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rn.f32.u32", mods, a)
+	return unary[F32](a, "cvt.rn.f32.u32", mods)
 }
 
 // CvtRzF32 is cvt.rz{.ftz}{.sat}.f32.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRzF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rz.f32.u32", mods, a)
+	return unary[F32](a, "cvt.rz.f32.u32", mods)
 }
 
 // CvtRmF32 is cvt.rm{.ftz}{.sat}.f32.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRmF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rm.f32.u32", mods, a)
+	return unary[F32](a, "cvt.rm.f32.u32", mods)
 }
 
 // CvtRpF32 is cvt.rp{.ftz}{.sat}.f32.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRpF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rp.f32.u32", mods, a)
+	return unary[F32](a, "cvt.rp.f32.u32", mods)
 }
 
 // CvtRnF16 is cvt.rn{.sat}.f16.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRnF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rn.f16.u32", mods, a)
+	return unary[F16](a, "cvt.rn.f16.u32", mods)
 }
 
 // CvtRnF64 is cvt.rn{.sat}.f64.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRnF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rn.f64.u32", mods, a)
+	return unary[F64](a, "cvt.rn.f64.u32", mods)
 }
 
 // CvtRzF16 is cvt.rz{.sat}.f16.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRzF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rz.f16.u32", mods, a)
+	return unary[F16](a, "cvt.rz.f16.u32", mods)
 }
 
 // CvtRzF64 is cvt.rz{.sat}.f64.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRzF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rz.f64.u32", mods, a)
+	return unary[F64](a, "cvt.rz.f64.u32", mods)
 }
 
 // CvtRmF16 is cvt.rm{.sat}.f16.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRmF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rm.f16.u32", mods, a)
+	return unary[F16](a, "cvt.rm.f16.u32", mods)
 }
 
 // CvtRmF64 is cvt.rm{.sat}.f64.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRmF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rm.f64.u32", mods, a)
+	return unary[F64](a, "cvt.rm.f64.u32", mods)
 }
 
 // CvtRpF16 is cvt.rp{.sat}.f16.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRpF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rp.f16.u32", mods, a)
+	return unary[F16](a, "cvt.rp.f16.u32", mods)
 }
 
 // CvtRpF64 is cvt.rp{.sat}.f64.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U32) CvtRpF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rp.f64.u32", mods, a)
+	return unary[F64](a, "cvt.rp.f64.u32", mods)
 }
 
 // CvtRnBF16 is cvt.rn.bf16.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U32) CvtRnBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rn.bf16.u32", nil, a)
+	return unary[BF16](a, "cvt.rn.bf16.u32", nil)
 }
 
 // CvtRzBF16 is cvt.rz.bf16.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U32) CvtRzBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rz.bf16.u32", nil, a)
+	return unary[BF16](a, "cvt.rz.bf16.u32", nil)
 }
 
 // CvtRmBF16 is cvt.rm.bf16.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U32) CvtRmBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rm.bf16.u32", nil, a)
+	return unary[BF16](a, "cvt.rm.bf16.u32", nil)
 }
 
 // CvtRpBF16 is cvt.rp.bf16.u32 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U32) CvtRpBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rp.bf16.u32", nil, a)
+	return unary[BF16](a, "cvt.rp.bf16.u32", nil)
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
@@ -771,14 +771,14 @@ func (a U32) ShflSyncIdxPair(b Int, c Int, membermask Int) (U32, Pred) {
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a U32) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a U32) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b32", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:
@@ -792,61 +792,61 @@ func (a U32) MatchAllSyncPair(membermask Int) (U32, Pred) {
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a U32) ReduxSyncAdd(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.add.u32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "redux.sync.add.u32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncMin is redux.sync.min.u32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a U32) ReduxSyncMin(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.min.u32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "redux.sync.min.u32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncMax is redux.sync.max.u32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a U32) ReduxSyncMax(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.max.u32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "redux.sync.max.u32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncAnd is redux.sync.and.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a U32) ReduxSyncAnd(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.and.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "redux.sync.and.b32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncOr is redux.sync.or.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a U32) ReduxSyncOr(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.or.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "redux.sync.or.b32", nil, ptx.U32, membermask)
 }
 
 // ReduxSyncXor is redux.sync.xor.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
 func (a U32) ReduxSyncXor(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.xor.b32", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "redux.sync.xor.b32", nil, ptx.U32, membermask)
 }
 
 // Getctarank is getctarank.u32 d, a:
 // d = the rank of the block whose shared memory a falls in.
 // Needs sm_90 and PTX 7.8.
 func (a U32) Getctarank() U32 {
-	return emit1[U32](kernelOf(a), "getctarank.u32", nil, a)
+	return unary[U32](a, "getctarank.u32", nil)
 }
 
 // GetctarankSharedCluster is getctarank.shared::cluster.u32 d, a:
 // d = the rank of the block whose shared memory a falls in.
 // Needs sm_90 and PTX 7.8.
 func (a U32) GetctarankSharedCluster() U32 {
-	return emit1[U32](kernelOf(a), "getctarank.shared::cluster.u32", nil, a)
+	return unary[U32](a, "getctarank.shared::cluster.u32", nil)
 }
 
 // MovmatrixM8n8TransB16 is movmatrix.sync.aligned.m8n8.trans.b16 d, a:
 // d = the transpose of an 8x8 matrix.
 // Needs sm_75 and PTX 7.8.
 func (a U32) MovmatrixM8n8TransB16() U32 {
-	return emit1[U32](kernelOf(a), "movmatrix.sync.aligned.m8n8.trans.b16", nil, a)
+	return unary[U32](a, "movmatrix.sync.aligned.m8n8.trans.b16", nil)
 }

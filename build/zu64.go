@@ -11,195 +11,195 @@ import (
 // Add is add.u64 d, a, b:
 // d = a + b.
 func (a U64) Add(b Int) U64 {
-	return emit1[U64](kernelOf(a), "add.u64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "add.u64", nil, ptx.U64, b)
 }
 
 // Sub is sub.u64 d, a, b:
 // d = a - b.
 func (a U64) Sub(b Int) U64 {
-	return emit1[U64](kernelOf(a), "sub.u64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "sub.u64", nil, ptx.U64, b)
 }
 
 // Sad is sad.u64 d, a, b, c:
 // d = |a - b| + c.
 func (a U64) Sad(b Int, c Int) U64 {
-	return emit1[U64](kernelOf(a), "sad.u64", nil, a, in(ptx.U64, b), in(ptx.U64, c))
+	return ternary[U64](a, "sad.u64", nil, ptx.U64, b, ptx.U64, c)
 }
 
 // MulLo is mul.lo.u64 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a U64) MulLo(b Int) U64 {
-	return emit1[U64](kernelOf(a), "mul.lo.u64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "mul.lo.u64", nil, ptx.U64, b)
 }
 
 // MulHi is mul.hi.u64 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
 func (a U64) MulHi(b Int) U64 {
-	return emit1[U64](kernelOf(a), "mul.hi.u64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "mul.hi.u64", nil, ptx.U64, b)
 }
 
 // MadLo is mad.lo.u64 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a U64) MadLo(b Int, c Int) U64 {
-	return emit1[U64](kernelOf(a), "mad.lo.u64", nil, a, in(ptx.U64, b), in(ptx.U64, c))
+	return ternary[U64](a, "mad.lo.u64", nil, ptx.U64, b, ptx.U64, c)
 }
 
 // MadHi is mad.hi.u64 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
 func (a U64) MadHi(b Int, c Int) U64 {
-	return emit1[U64](kernelOf(a), "mad.hi.u64", nil, a, in(ptx.U64, b), in(ptx.U64, c))
+	return ternary[U64](a, "mad.hi.u64", nil, ptx.U64, b, ptx.U64, c)
 }
 
 // Div is div.u64 d, a, b:
 // d = a / b, towards zero.
 func (a U64) Div(b Int) U64 {
-	return emit1[U64](kernelOf(a), "div.u64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "div.u64", nil, ptx.U64, b)
 }
 
 // Rem is rem.u64 d, a, b:
 // d = a mod b, with the sign of a.
 func (a U64) Rem(b Int) U64 {
-	return emit1[U64](kernelOf(a), "rem.u64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "rem.u64", nil, ptx.U64, b)
 }
 
 // Min is min.u64 d, a, b:
 // d = min(a, b); with .relu at least 0.
 func (a U64) Min(b Int) U64 {
-	return emit1[U64](kernelOf(a), "min.u64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "min.u64", nil, ptx.U64, b)
 }
 
 // Max is max.u64 d, a, b:
 // d = max(a, b); with .relu at least 0.
 func (a U64) Max(b Int) U64 {
-	return emit1[U64](kernelOf(a), "max.u64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "max.u64", nil, ptx.U64, b)
 }
 
 // AddCc is add.cc.u64 d, a, b:
 // d = a + b, carry out to CC.CF.
 // Needs PTX 4.3.
 func (a U64) AddCc(b Int) U64 {
-	return emit1[U64](kernelOf(a), "add.cc.u64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "add.cc.u64", nil, ptx.U64, b)
 }
 
 // Addc is addc{.cc}.u64 d, a, b:
 // d = a + b + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
 func (a U64) Addc(b Int, mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "addc.u64", mods, a, in(ptx.U64, b))
+	return binary[U64](a, "addc.u64", mods, ptx.U64, b)
 }
 
 // SubCc is sub.cc.u64 d, a, b:
 // d = a - b, borrow out to CC.CF.
 // Needs PTX 4.3.
 func (a U64) SubCc(b Int) U64 {
-	return emit1[U64](kernelOf(a), "sub.cc.u64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "sub.cc.u64", nil, ptx.U64, b)
 }
 
 // Subc is subc{.cc}.u64 d, a, b:
 // d = a - (b + CC.CF); with .cc borrow out to CC.CF.
 // Needs PTX 4.3.
 func (a U64) Subc(b Int, mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "subc.u64", mods, a, in(ptx.U64, b))
+	return binary[U64](a, "subc.u64", mods, ptx.U64, b)
 }
 
 // MadLoCc is mad.lo.cc.u64 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 // Needs PTX 4.3.
 func (a U64) MadLoCc(b Int, c Int) U64 {
-	return emit1[U64](kernelOf(a), "mad.lo.cc.u64", nil, a, in(ptx.U64, b), in(ptx.U64, c))
+	return ternary[U64](a, "mad.lo.cc.u64", nil, ptx.U64, b, ptx.U64, c)
 }
 
 // MadHiCc is mad.hi.cc.u64 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 // Needs PTX 4.3.
 func (a U64) MadHiCc(b Int, c Int) U64 {
-	return emit1[U64](kernelOf(a), "mad.hi.cc.u64", nil, a, in(ptx.U64, b), in(ptx.U64, c))
+	return ternary[U64](a, "mad.hi.cc.u64", nil, ptx.U64, b, ptx.U64, c)
 }
 
 // MadcLo is madc.lo{.cc}.u64 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
 func (a U64) MadcLo(b Int, c Int, mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "madc.lo.u64", mods, a, in(ptx.U64, b), in(ptx.U64, c))
+	return ternary[U64](a, "madc.lo.u64", mods, ptx.U64, b, ptx.U64, c)
 }
 
 // MadcHi is madc.hi{.cc}.u64 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
 func (a U64) MadcHi(b Int, c Int, mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "madc.hi.u64", mods, a, in(ptx.U64, b), in(ptx.U64, c))
+	return ternary[U64](a, "madc.hi.u64", mods, ptx.U64, b, ptx.U64, c)
 }
 
 // And is and.b64 d, a, b:
 // d = a & b.
 func (a U64) And(b Int) U64 {
-	return emit1[U64](kernelOf(a), "and.b64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "and.b64", nil, ptx.U64, b)
 }
 
 // Or is or.b64 d, a, b:
 // d = a | b.
 func (a U64) Or(b Int) U64 {
-	return emit1[U64](kernelOf(a), "or.b64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "or.b64", nil, ptx.U64, b)
 }
 
 // Xor is xor.b64 d, a, b:
 // d = a ^ b.
 func (a U64) Xor(b Int) U64 {
-	return emit1[U64](kernelOf(a), "xor.b64", nil, a, in(ptx.U64, b))
+	return binary[U64](a, "xor.b64", nil, ptx.U64, b)
 }
 
 // Not is not.b64 d, a:
 // d = ~a.
 func (a U64) Not() U64 {
-	return emit1[U64](kernelOf(a), "not.b64", nil, a)
+	return unary[U64](a, "not.b64", nil)
 }
 
 // Cnot is cnot.b64 d, a:
 // d = a == 0 ? 1 : 0.
 func (a U64) Cnot() U64 {
-	return emit1[U64](kernelOf(a), "cnot.b64", nil, a)
+	return unary[U64](a, "cnot.b64", nil)
 }
 
 // Shl is shl.b64 d, a, b:
 // d = a << b; 0 when b exceeds the width.
 func (a U64) Shl(b Int) U64 {
-	return emit1[U64](kernelOf(a), "shl.b64", nil, a, in(ptx.U32, b))
+	return binary[U64](a, "shl.b64", nil, ptx.U32, b)
 }
 
 // Shr is shr.u64 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
 func (a U64) Shr(b Int) U64 {
-	return emit1[U64](kernelOf(a), "shr.u64", nil, a, in(ptx.U32, b))
+	return binary[U64](a, "shr.u64", nil, ptx.U32, b)
 }
 
 // Popc is popc.b64 d, a:
 // d = the number of ones in a.
 func (a U64) Popc() U32 {
-	return emit1[U32](kernelOf(a), "popc.b64", nil, a)
+	return unary[U32](a, "popc.b64", nil)
 }
 
 // Clz is clz.b64 d, a:
 // d = the number of zeros before the first one of a.
 func (a U64) Clz() U32 {
-	return emit1[U32](kernelOf(a), "clz.b64", nil, a)
+	return unary[U32](a, "clz.b64", nil)
 }
 
 // Bfind is bfind{.shiftamt}.u64 d, a:
 // d = the place of the highest bit of a that is not sign; with .shiftamt the shift that brings it to the top.
 func (a U64) Bfind(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "bfind.u64", mods, a)
+	return unary[U32](a, "bfind.u64", mods)
 }
 
 // Brev is brev.b64 d, a:
 // d = a with its bits in reverse.
 func (a U64) Brev() U64 {
-	return emit1[U64](kernelOf(a), "brev.b64", nil, a)
+	return unary[U64](a, "brev.b64", nil)
 }
 
 // Bfe is bfe.u64 d, a, b, c:
 // d = the field of c bits at bit b of a, extended by zeros or by its sign.
 func (a U64) Bfe(b Int, c Int) U64 {
-	return emit1[U64](kernelOf(a), "bfe.u64", nil, a, in(ptx.U32, b), in(ptx.U32, c))
+	return ternary[U64](a, "bfe.u64", nil, ptx.U32, b, ptx.U32, c)
 }
 
 // Bfi is bfi.b64 f, a, b, c, d:
@@ -211,7 +211,7 @@ func (a U64) Bfi(b Int, c Int, d Int) U64 {
 // SetpEq is setp.eq.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpEq(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.u64", nil, a, in(ptx.U64, b))
+	return binary[Pred](a, "setp.eq.u64", nil, ptx.U64, b)
 }
 
 // SetpPair is setp.cmp.u64 p|q, a, b:
@@ -223,61 +223,61 @@ func (a U64) SetpPair(cmp Mod, b Int) (Pred, Pred) {
 // SetpNe is setp.ne.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpNe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.u64", nil, a, in(ptx.U64, b))
+	return binary[Pred](a, "setp.ne.u64", nil, ptx.U64, b)
 }
 
 // SetpLt is setp.lt.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpLt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.u64", nil, a, in(ptx.U64, b))
+	return binary[Pred](a, "setp.lt.u64", nil, ptx.U64, b)
 }
 
 // SetpLe is setp.le.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpLe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.u64", nil, a, in(ptx.U64, b))
+	return binary[Pred](a, "setp.le.u64", nil, ptx.U64, b)
 }
 
 // SetpGt is setp.gt.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpGt(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.u64", nil, a, in(ptx.U64, b))
+	return binary[Pred](a, "setp.gt.u64", nil, ptx.U64, b)
 }
 
 // SetpGe is setp.ge.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpGe(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.u64", nil, a, in(ptx.U64, b))
+	return binary[Pred](a, "setp.ge.u64", nil, ptx.U64, b)
 }
 
 // SetpLo is setp.lo.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpLo(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lo.u64", nil, a, in(ptx.U64, b))
+	return binary[Pred](a, "setp.lo.u64", nil, ptx.U64, b)
 }
 
 // SetpLs is setp.ls.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpLs(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ls.u64", nil, a, in(ptx.U64, b))
+	return binary[Pred](a, "setp.ls.u64", nil, ptx.U64, b)
 }
 
 // SetpHi is setp.hi.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpHi(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hi.u64", nil, a, in(ptx.U64, b))
+	return binary[Pred](a, "setp.hi.u64", nil, ptx.U64, b)
 }
 
 // SetpHs is setp.hs.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpHs(b Int) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hs.u64", nil, a, in(ptx.U64, b))
+	return binary[Pred](a, "setp.hs.u64", nil, ptx.U64, b)
 }
 
 // SetpBool is setp.cmp.bool.u64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
 func (a U64) SetpBool(cmp Mod, op Mod, b Int, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.u64", withMod(withMod(nil, cmp), op), a, in(ptx.U64, b), c)
+	return ternary[Pred](a, "setp.u64", withMod(withMod(nil, cmp), op), ptx.U64, b, ptx.Pred, c)
 }
 
 // SetpBoolPair is setp.cmp.bool.u64 p|q, a, b, c:
@@ -289,413 +289,413 @@ func (a U64) SetpBoolPair(cmp Mod, op Mod, b Int, c Pred) (Pred, Pred) {
 // SetU32 is set.cmp.u32.u64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a U64) SetU32(cmp Mod, b Int) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.u64", withMod(nil, cmp), a, in(ptx.U64, b))
+	return binary[U32](a, "set.u32.u64", withMod(nil, cmp), ptx.U64, b)
 }
 
 // SetS32 is set.cmp.s32.u64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a U64) SetS32(cmp Mod, b Int) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.u64", withMod(nil, cmp), a, in(ptx.U64, b))
+	return binary[S32](a, "set.s32.u64", withMod(nil, cmp), ptx.U64, b)
 }
 
 // SetF32 is set.cmp.f32.u64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
 func (a U64) SetF32(cmp Mod, b Int) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.u64", withMod(nil, cmp), a, in(ptx.U64, b))
+	return binary[F32](a, "set.f32.u64", withMod(nil, cmp), ptx.U64, b)
 }
 
 // SetBoolU32 is set.cmp.bool.u32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a U64) SetBoolU32(cmp Mod, op Mod, b Int, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.u64", withMod(withMod(nil, cmp), op), a, in(ptx.U64, b), c)
+	return ternary[U32](a, "set.u32.u64", withMod(withMod(nil, cmp), op), ptx.U64, b, ptx.Pred, c)
 }
 
 // SetBoolS32 is set.cmp.bool.s32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a U64) SetBoolS32(cmp Mod, op Mod, b Int, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.u64", withMod(withMod(nil, cmp), op), a, in(ptx.U64, b), c)
+	return ternary[S32](a, "set.s32.u64", withMod(withMod(nil, cmp), op), ptx.U64, b, ptx.Pred, c)
 }
 
 // SetBoolF32 is set.cmp.bool.f32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
 func (a U64) SetBoolF32(cmp Mod, op Mod, b Int, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.u64", withMod(withMod(nil, cmp), op), a, in(ptx.U64, b), c)
+	return ternary[F32](a, "set.f32.u64", withMod(withMod(nil, cmp), op), ptx.U64, b, ptx.Pred, c)
 }
 
 // SetF16 is set.cmp.f16.u64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a U64) SetF16(cmp Mod, b Int) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.u64", withMod(nil, cmp), a, in(ptx.U64, b))
+	return binary[F16](a, "set.f16.u64", withMod(nil, cmp), ptx.U64, b)
 }
 
 // SetBF16 is set.cmp.bf16.u64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a U64) SetBF16(cmp Mod, b Int) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.u64", withMod(nil, cmp), a, in(ptx.U64, b))
+	return binary[BF16](a, "set.bf16.u64", withMod(nil, cmp), ptx.U64, b)
 }
 
 // SetBoolF16 is set.cmp.bool.f16.u64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
 func (a U64) SetBoolF16(cmp Mod, op Mod, b Int, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.u64", withMod(withMod(nil, cmp), op), a, in(ptx.U64, b), c)
+	return ternary[F16](a, "set.f16.u64", withMod(withMod(nil, cmp), op), ptx.U64, b, ptx.Pred, c)
 }
 
 // SetBoolBF16 is set.cmp.bool.bf16.u64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
 func (a U64) SetBoolBF16(cmp Mod, op Mod, b Int, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.u64", withMod(withMod(nil, cmp), op), a, in(ptx.U64, b), c)
+	return ternary[BF16](a, "set.bf16.u64", withMod(withMod(nil, cmp), op), ptx.U64, b, ptx.Pred, c)
 }
 
 // Selp is selp.u64 d, a, b, c:
 // d = c ? a : b.
 func (a U64) Selp(b Int, c Pred) U64 {
-	return emit1[U64](kernelOf(a), "selp.u64", nil, a, in(ptx.U64, b), c)
+	return ternary[U64](a, "selp.u64", nil, ptx.U64, b, ptx.Pred, c)
 }
 
 // SlctS32 is slct.u64.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a U64) SlctS32(b Int, c Int) U64 {
-	return emit1[U64](kernelOf(a), "slct.u64.s32", nil, a, in(ptx.U64, b), in(ptx.S32, c))
+	return ternary[U64](a, "slct.u64.s32", nil, ptx.U64, b, ptx.S32, c)
 }
 
 // SlctF32 is slct{.ftz}.u64.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
 func (a U64) SlctF32(b Int, c Float, mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "slct.u64.f32", mods, a, in(ptx.U64, b), in(ptx.F32, c))
+	return ternary[U64](a, "slct.u64.f32", mods, ptx.U64, b, ptx.F32, c)
 }
 
 // CvtU8 is cvt{.sat}.u8.u64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U64) CvtU8(mods ...Mod) U8 {
-	return emit1[U8](kernelOf(a), "cvt.u8.u64", mods, a)
+	return unary[U8](a, "cvt.u8.u64", mods)
 }
 
 // CvtU16 is cvt{.sat}.u16.u64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U64) CvtU16(mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "cvt.u16.u64", mods, a)
+	return unary[U16](a, "cvt.u16.u64", mods)
 }
 
 // CvtU32 is cvt{.sat}.u32.u64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U64) CvtU32(mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "cvt.u32.u64", mods, a)
+	return unary[U32](a, "cvt.u32.u64", mods)
 }
 
 // CvtU64 is cvt{.sat}.u64.u64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U64) CvtU64(mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "cvt.u64.u64", mods, a)
+	return unary[U64](a, "cvt.u64.u64", mods)
 }
 
 // CvtS8 is cvt{.sat}.s8.u64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U64) CvtS8(mods ...Mod) S8 {
-	return emit1[S8](kernelOf(a), "cvt.s8.u64", mods, a)
+	return unary[S8](a, "cvt.s8.u64", mods)
 }
 
 // CvtS16 is cvt{.sat}.s16.u64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U64) CvtS16(mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "cvt.s16.u64", mods, a)
+	return unary[S16](a, "cvt.s16.u64", mods)
 }
 
 // CvtS32 is cvt{.sat}.s32.u64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U64) CvtS32(mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "cvt.s32.u64", mods, a)
+	return unary[S32](a, "cvt.s32.u64", mods)
 }
 
 // CvtS64 is cvt{.sat}.s64.u64 d, a:
 // d = a as another integer: extended, cut, or with .sat clamped.
 func (a U64) CvtS64(mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "cvt.s64.u64", mods, a)
+	return unary[S64](a, "cvt.s64.u64", mods)
 }
 
 // CvtRnF32 is cvt.rn{.ftz}{.sat}.f32.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRnF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rn.f32.u64", mods, a)
+	return unary[F32](a, "cvt.rn.f32.u64", mods)
 }
 
 // CvtRzF32 is cvt.rz{.ftz}{.sat}.f32.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRzF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rz.f32.u64", mods, a)
+	return unary[F32](a, "cvt.rz.f32.u64", mods)
 }
 
 // CvtRmF32 is cvt.rm{.ftz}{.sat}.f32.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRmF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rm.f32.u64", mods, a)
+	return unary[F32](a, "cvt.rm.f32.u64", mods)
 }
 
 // CvtRpF32 is cvt.rp{.ftz}{.sat}.f32.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRpF32(mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "cvt.rp.f32.u64", mods, a)
+	return unary[F32](a, "cvt.rp.f32.u64", mods)
 }
 
 // CvtRnF16 is cvt.rn{.sat}.f16.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRnF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rn.f16.u64", mods, a)
+	return unary[F16](a, "cvt.rn.f16.u64", mods)
 }
 
 // CvtRnF64 is cvt.rn{.sat}.f64.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRnF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rn.f64.u64", mods, a)
+	return unary[F64](a, "cvt.rn.f64.u64", mods)
 }
 
 // CvtRzF16 is cvt.rz{.sat}.f16.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRzF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rz.f16.u64", mods, a)
+	return unary[F16](a, "cvt.rz.f16.u64", mods)
 }
 
 // CvtRzF64 is cvt.rz{.sat}.f64.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRzF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rz.f64.u64", mods, a)
+	return unary[F64](a, "cvt.rz.f64.u64", mods)
 }
 
 // CvtRmF16 is cvt.rm{.sat}.f16.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRmF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rm.f16.u64", mods, a)
+	return unary[F16](a, "cvt.rm.f16.u64", mods)
 }
 
 // CvtRmF64 is cvt.rm{.sat}.f64.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRmF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rm.f64.u64", mods, a)
+	return unary[F64](a, "cvt.rm.f64.u64", mods)
 }
 
 // CvtRpF16 is cvt.rp{.sat}.f16.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRpF16(mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "cvt.rp.f16.u64", mods, a)
+	return unary[F16](a, "cvt.rp.f16.u64", mods)
 }
 
 // CvtRpF64 is cvt.rp{.sat}.f64.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 func (a U64) CvtRpF64(mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "cvt.rp.f64.u64", mods, a)
+	return unary[F64](a, "cvt.rp.f64.u64", mods)
 }
 
 // CvtRnBF16 is cvt.rn.bf16.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U64) CvtRnBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rn.bf16.u64", nil, a)
+	return unary[BF16](a, "cvt.rn.bf16.u64", nil)
 }
 
 // CvtRzBF16 is cvt.rz.bf16.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U64) CvtRzBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rz.bf16.u64", nil, a)
+	return unary[BF16](a, "cvt.rz.bf16.u64", nil)
 }
 
 // CvtRmBF16 is cvt.rm.bf16.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U64) CvtRmBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rm.bf16.u64", nil, a)
+	return unary[BF16](a, "cvt.rm.bf16.u64", nil)
 }
 
 // CvtRpBF16 is cvt.rp.bf16.u64 d, a:
 // d = a as a float; with .sat in [0, 1].
 // Needs sm_90 and PTX 7.8.
 func (a U64) CvtRpBF16() BF16 {
-	return emit1[BF16](kernelOf(a), "cvt.rp.bf16.u64", nil, a)
+	return unary[BF16](a, "cvt.rp.bf16.u64", nil)
 }
 
 // CvtaConst is cvta.const.u64 p, a:
 // p = the generic address of a, an address of the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaConst() U64 {
-	return emit1[U64](kernelOf(a), "cvta.const.u64", nil, a)
+	return unary[U64](a, "cvta.const.u64", nil)
 }
 
 // CvtaGlobal is cvta.global.u64 p, a:
 // p = the generic address of a, an address of the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaGlobal() U64 {
-	return emit1[U64](kernelOf(a), "cvta.global.u64", nil, a)
+	return unary[U64](a, "cvta.global.u64", nil)
 }
 
 // CvtaLocal is cvta.local.u64 p, a:
 // p = the generic address of a, an address of the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaLocal() U64 {
-	return emit1[U64](kernelOf(a), "cvta.local.u64", nil, a)
+	return unary[U64](a, "cvta.local.u64", nil)
 }
 
 // CvtaShared is cvta.shared.u64 p, a:
 // p = the generic address of a, an address of the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaShared() U64 {
-	return emit1[U64](kernelOf(a), "cvta.shared.u64", nil, a)
+	return unary[U64](a, "cvta.shared.u64", nil)
 }
 
 // CvtaSharedCta is cvta.shared::cta.u64 p, a:
 // p = the generic address of a, an address of the space.
 // Needs sm_20 and PTX 7.8.
 func (a U64) CvtaSharedCta() U64 {
-	return emit1[U64](kernelOf(a), "cvta.shared::cta.u64", nil, a)
+	return unary[U64](a, "cvta.shared::cta.u64", nil)
 }
 
 // CvtaSharedCluster is cvta.shared::cluster.u64 p, a:
 // p = the generic address of a, an address of the space.
 // Needs sm_90 and PTX 7.8.
 func (a U64) CvtaSharedCluster() U64 {
-	return emit1[U64](kernelOf(a), "cvta.shared::cluster.u64", nil, a)
+	return unary[U64](a, "cvta.shared::cluster.u64", nil)
 }
 
 // CvtaParam is cvta.param.u64 p, a:
 // p = the generic address of a, an address of the space.
 // Needs sm_70 and PTX 7.7.
 func (a U64) CvtaParam() U64 {
-	return emit1[U64](kernelOf(a), "cvta.param.u64", nil, a)
+	return unary[U64](a, "cvta.param.u64", nil)
 }
 
 // CvtaParamEntry is cvta.param::entry.u64 p, a:
 // p = the generic address of a, an address of the space.
 // Needs sm_70 and PTX 8.3.
 func (a U64) CvtaParamEntry() U64 {
-	return emit1[U64](kernelOf(a), "cvta.param::entry.u64", nil, a)
+	return unary[U64](a, "cvta.param::entry.u64", nil)
 }
 
 // CvtaToConst is cvta.to.const.u64 p, a:
 // p = the address in the space of a, a generic address.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaToConst() U64 {
-	return emit1[U64](kernelOf(a), "cvta.to.const.u64", nil, a)
+	return unary[U64](a, "cvta.to.const.u64", nil)
 }
 
 // CvtaToGlobal is cvta.to.global.u64 p, a:
 // p = the address in the space of a, a generic address.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaToGlobal() U64 {
-	return emit1[U64](kernelOf(a), "cvta.to.global.u64", nil, a)
+	return unary[U64](a, "cvta.to.global.u64", nil)
 }
 
 // CvtaToLocal is cvta.to.local.u64 p, a:
 // p = the address in the space of a, a generic address.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaToLocal() U64 {
-	return emit1[U64](kernelOf(a), "cvta.to.local.u64", nil, a)
+	return unary[U64](a, "cvta.to.local.u64", nil)
 }
 
 // CvtaToShared is cvta.to.shared.u64 p, a:
 // p = the address in the space of a, a generic address.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaToShared() U64 {
-	return emit1[U64](kernelOf(a), "cvta.to.shared.u64", nil, a)
+	return unary[U64](a, "cvta.to.shared.u64", nil)
 }
 
 // CvtaToSharedCta is cvta.to.shared::cta.u64 p, a:
 // p = the address in the space of a, a generic address.
 // Needs sm_20 and PTX 7.8.
 func (a U64) CvtaToSharedCta() U64 {
-	return emit1[U64](kernelOf(a), "cvta.to.shared::cta.u64", nil, a)
+	return unary[U64](a, "cvta.to.shared::cta.u64", nil)
 }
 
 // CvtaToSharedCluster is cvta.to.shared::cluster.u64 p, a:
 // p = the address in the space of a, a generic address.
 // Needs sm_90 and PTX 7.8.
 func (a U64) CvtaToSharedCluster() U64 {
-	return emit1[U64](kernelOf(a), "cvta.to.shared::cluster.u64", nil, a)
+	return unary[U64](a, "cvta.to.shared::cluster.u64", nil)
 }
 
 // CvtaToParam is cvta.to.param.u64 p, a:
 // p = the address in the space of a, a generic address.
 // Needs sm_70 and PTX 7.7.
 func (a U64) CvtaToParam() U64 {
-	return emit1[U64](kernelOf(a), "cvta.to.param.u64", nil, a)
+	return unary[U64](a, "cvta.to.param.u64", nil)
 }
 
 // CvtaToParamEntry is cvta.to.param::entry.u64 p, a:
 // p = the address in the space of a, a generic address.
 // Needs sm_70 and PTX 8.3.
 func (a U64) CvtaToParamEntry() U64 {
-	return emit1[U64](kernelOf(a), "cvta.to.param::entry.u64", nil, a)
+	return unary[U64](a, "cvta.to.param::entry.u64", nil)
 }
 
 // IsspacepConst is isspacep.const p, a:
 // p = whether the generic address a falls in the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) IsspacepConst() Pred {
-	return emit1[Pred](kernelOf(a), "isspacep.const", nil, a)
+	return unary[Pred](a, "isspacep.const", nil)
 }
 
 // IsspacepGlobal is isspacep.global p, a:
 // p = whether the generic address a falls in the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) IsspacepGlobal() Pred {
-	return emit1[Pred](kernelOf(a), "isspacep.global", nil, a)
+	return unary[Pred](a, "isspacep.global", nil)
 }
 
 // IsspacepLocal is isspacep.local p, a:
 // p = whether the generic address a falls in the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) IsspacepLocal() Pred {
-	return emit1[Pred](kernelOf(a), "isspacep.local", nil, a)
+	return unary[Pred](a, "isspacep.local", nil)
 }
 
 // IsspacepShared is isspacep.shared p, a:
 // p = whether the generic address a falls in the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) IsspacepShared() Pred {
-	return emit1[Pred](kernelOf(a), "isspacep.shared", nil, a)
+	return unary[Pred](a, "isspacep.shared", nil)
 }
 
 // IsspacepSharedCta is isspacep.shared::cta p, a:
 // p = whether the generic address a falls in the space.
 // Needs sm_20 and PTX 7.8.
 func (a U64) IsspacepSharedCta() Pred {
-	return emit1[Pred](kernelOf(a), "isspacep.shared::cta", nil, a)
+	return unary[Pred](a, "isspacep.shared::cta", nil)
 }
 
 // IsspacepSharedCluster is isspacep.shared::cluster p, a:
 // p = whether the generic address a falls in the space.
 // Needs sm_90 and PTX 7.8.
 func (a U64) IsspacepSharedCluster() Pred {
-	return emit1[Pred](kernelOf(a), "isspacep.shared::cluster", nil, a)
+	return unary[Pred](a, "isspacep.shared::cluster", nil)
 }
 
 // IsspacepParam is isspacep.param p, a:
 // p = whether the generic address a falls in the space.
 // Needs sm_70 and PTX 7.7.
 func (a U64) IsspacepParam() Pred {
-	return emit1[Pred](kernelOf(a), "isspacep.param", nil, a)
+	return unary[Pred](a, "isspacep.param", nil)
 }
 
 // IsspacepParamEntry is isspacep.param::entry p, a:
 // p = whether the generic address a falls in the space.
 // Needs sm_70 and PTX 8.3.
 func (a U64) IsspacepParamEntry() Pred {
-	return emit1[Pred](kernelOf(a), "isspacep.param::entry", nil, a)
+	return unary[Pred](a, "isspacep.param::entry", nil)
 }
 
 // MatchAnySync is match.any.sync.b64 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
 func (a U64) MatchAnySync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.any.sync.b64", nil, ptx.U32, membermask)
 }
 
 // MatchAllSync is match.all.sync.b64 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
 func (a U64) MatchAllSync(membermask Int) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
+	return binary[U32](a, "match.all.sync.b64", nil, ptx.U32, membermask)
 }
 
 // MatchAllSyncPair is match.all.sync.b64 d|p, a, membermask:
@@ -709,12 +709,12 @@ func (a U64) MatchAllSyncPair(membermask Int) (U32, Pred) {
 // d = the rank of the block whose shared memory a falls in.
 // Needs sm_90 and PTX 7.8.
 func (a U64) Getctarank() U32 {
-	return emit1[U32](kernelOf(a), "getctarank.u64", nil, a)
+	return unary[U32](a, "getctarank.u64", nil)
 }
 
 // GetctarankSharedCluster is getctarank.shared::cluster.u64 d, a:
 // d = the rank of the block whose shared memory a falls in.
 // Needs sm_90 and PTX 7.8.
 func (a U64) GetctarankSharedCluster() U32 {
-	return emit1[U32](kernelOf(a), "getctarank.shared::cluster.u64", nil, a)
+	return unary[U32](a, "getctarank.shared::cluster.u64", nil)
 }

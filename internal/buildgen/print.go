@@ -74,6 +74,10 @@ func (c *constructor) write(w *bytes.Buffer) {
 	}
 	c.comment(w)
 	emit, result := c.emit()
+	if call := c.shortCall(mods); call != "" {
+		fmt.Fprintf(w, "func (%s) %s(%s) %s {\n\treturn %s\n}\n\n", recv, c.name, strings.Join(params, ", "), result, call)
+		return
+	}
 	fmt.Fprintf(w, "func (%s) %s(%s) %s {\n\t", recv, c.name, strings.Join(params, ", "), result)
 	call := fmt.Sprintf("%s(%s)", emit, strings.Join(append([]string{self, quoted(c.opText()), mods}, args...), ", "))
 	switch {
@@ -85,6 +89,40 @@ func (c *constructor) write(w *bytes.Buffer) {
 	default:
 		fmt.Fprintf(w, "return %s\n}\n\n", call)
 	}
+}
+
+// shortCall returns the call of a helper for instructions of one, two or three scalar sources
+// and one result, or "" for other instructions. Most methods are of this kind, and the helper
+// does what would otherwise be compiled again for each of them.
+func (c *constructor) shortCall(mods string) string {
+	emit, _ := c.emit()
+	kind, one := strings.CutPrefix(emit, "emit1")
+	if c.recv == ptx.NoType || !one {
+		return ""
+	}
+	args := []string{"a", quoted(c.opText()), mods}
+	n := 0
+	for i := range c.form.Params {
+		q := &c.form.Params[i]
+		if !c.takes(q) || q.Access == isa.Write {
+			continue
+		}
+		if n++; q == source1(c.match) {
+			if n > 1 {
+				return ""
+			}
+			continue
+		}
+		if q.Kind != isa.Value || q.Access != isa.Read || c.match.Count(q) > 0 || derivedCount(c.form, q) {
+			return ""
+		}
+		args = append(args, "ptx."+c.elem(q), goName(q.Name))
+	}
+	if n > 3 {
+		return ""
+	}
+	helper := []string{1: "unary", 2: "binary", 3: "ternary"}[n]
+	return fmt.Sprintf("%s%s(%s)", helper, kind, strings.Join(args, ", "))
 }
 
 func (c *constructor) vecCall(self, mods string, args []string) string {
