@@ -2,6 +2,7 @@ import base64
 import ctypes
 import json
 import math
+import operator
 import re
 import struct
 import sys
@@ -385,39 +386,65 @@ class Plan:
                 attrs[count].value[0] = 1
                 count += 1
         config = _Config((ctypes.c_uint * 3)(*s["grid"]), (ctypes.c_uint * 3)(*s["block"]), s["shared"], None, attrs, count)
-        slots, maps, holders = [], [], []
         pointers = (ctypes.c_void_p * len(s["args"]))()
+        values, slots, maps = [], [], []
         for i, a in enumerate(s["args"]):
             if "value" in a:
-                held = ctypes.create_string_buffer(a["value"], len(a["value"]))
+                values.append(ctypes.create_string_buffer(a["value"], len(a["value"])))
+                pointers[i] = ctypes.addressof(values[-1])
             elif "pointer" in a:
-                held = ctypes.c_uint64()
-                slots.append((held, self.names.index(a["pointer"])))
+                slots.append((i, self.names.index(a["pointer"])))
             else:
-                held = None
-                maps.append((i, self.names.index(a["map"]), a, {}))
-            holders.append(held)
-            if held is not None:
-                pointers[i] = ctypes.addressof(held)
-        return function, config, ctypes.byref(config), pointers, slots, maps, holders, attrs
+                maps.append((i, self.names.index(a["map"]), a))
+        held = (ctypes.c_uint64 * len(slots))()  # the arguments that are addresses
+        for j, (i, _) in enumerate(slots):
+            pointers[i] = ctypes.addressof(held) + 8 * j
+        return function, config, ctypes.byref(config), pointers, held, _getter([at for _, at in slots]), _Maps(maps), (values, attrs)
 
     def run(self, addresses, stream):
         """Queue the launches. addresses are those of the operands, in the order of names."""
-        for function, config, ref, pointers, slots, maps, _, _ in self.steps:
-            for held, at in slots:
-                held.value = addresses[at]
-            for i, at, a, known in maps:
-                address = addresses[at]
-                found = known.get(address)
-                if found is None:
-                    if len(known) > 4096:
-                        known.clear()
-                    found = known[address] = _encode(a, address)
-                pointers[i] = found[1]
+        for function, config, ref, pointers, held, take, maps, _ in self.steps:
+            if take is not None:
+                held[:] = take(addresses)
+            if maps.take is not None:
+                key = maps.take(addresses)
+                found = maps.known.get(key) or maps.encode(key)
+                for i, address in zip(maps.positions, found):
+                    pointers[i] = address
             config.stream = stream
             code = self.launch(ref, function, pointers, None)
             if code:
                 _call_failed("cuLaunchKernelEx", code)
+
+
+def _getter(indexes):
+    """Return a function that takes elements of a list, or None if it takes none."""
+    if len(indexes) == 1:
+        at = indexes[0]
+        return lambda list_: (list_[at],)
+    return operator.itemgetter(*indexes) if indexes else None
+
+
+class _Maps:
+    """The tensor maps of a launch. They are encoded once for each combination of addresses."""
+
+    def __init__(self, maps):
+        self.list = [m[2] for m in maps]
+        self.take = _getter([m[1] for m in maps])
+        self.known = {}
+        self.positions = [m[0] for m in maps]
+
+    def encode(self, addresses):
+        if len(self.known) > 4096:
+            self.known.clear()
+        memory = [_encode(a, at) for a, at in zip(self.list, addresses)]
+        self.known[addresses] = found = _Found(at for _, at in memory)
+        found.memory = memory
+        return found
+
+
+class _Found(list):
+    """The addresses of encoded tensor maps, and their memory."""
 
 
 def _call_failed(name, code):

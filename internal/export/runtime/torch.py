@@ -27,6 +27,7 @@ _DEFAULT_OUT = next(d for d, name in _OUTPUTS.items() if name == _BUNDLE["kernel
 _SEVEN = ["q", "k", "v", "qs", "ks", "vs", "o"]
 _plans = {}
 _plain = {}  # the plans of the usual case, by their keys: device, function and dtype of the result
+_grad_enabled = torch.is_grad_enabled
 _current_device = getattr(torch._C, "_cuda_getDevice", None) or torch.cuda.current_device
 _current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None) or (lambda device: torch.cuda.current_stream(device).cuda_stream)
 
@@ -44,8 +45,8 @@ def _check(name, t, dtype, shape):
         raise ValueError("%s is on %s, want a CUDA device" % (name, t.device))
     if not t.is_contiguous():
         raise ValueError("%s is not contiguous: shape %s has strides %s; use %s.contiguous()" % (name, tuple(t.shape), t.stride(), name))
-    if t.requires_grad:
-        raise ValueError("%s requires a gradient, but attention of attest has no backward pass; use %s.detach()" % (name, name))
+    if t.requires_grad and torch.is_grad_enabled():
+        raise ValueError("%s requires a gradient, but attention of attest has no backward pass; use torch.no_grad() or %s.detach()" % (name, name))
 
 
 def _shapes(q, k, v):
@@ -109,11 +110,12 @@ def _planned(key, device, make):
 
 
 def _attention(q, k, v, qs, ks, vs, causal=False, scale=None, out_dtype=None, lse=False):
+    # This function is called for every layer of a model, so it does only what must be done each time.
     # A dtype, a device or a layout that is wrong gives another key, so checks run once per key.
     key = (q.shape, k.shape, v.shape, qs.nbytes, ks.nbytes, vs.nbytes, q.dtype, k.dtype, v.dtype, qs.dtype, ks.dtype, vs.dtype,
            q.is_contiguous(), k.is_contiguous(), v.is_contiguous(), qs.is_contiguous(), ks.is_contiguous(), vs.is_contiguous(),
            q.get_device(), k.get_device(), v.get_device(), qs.get_device(), ks.get_device(), vs.get_device(),
-           q.requires_grad, k.requires_grad, v.requires_grad, causal, scale, out_dtype, lse)
+           _grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad), causal, scale, out_dtype, lse)
     found = _plain.get(key)
     if found is None or found[0] != _current_device():
         return _first(key, q, k, v, qs, ks, vs, causal, scale, out_dtype or _DEFAULT_OUT, lse)
@@ -175,7 +177,7 @@ def _workspace(plan, m, device, stream):
 
 def _signature(*values):
     """Return the key of values: of tensors what a check looks at."""
-    return tuple((t.shape, t.dtype, t.is_contiguous(), t.device, t.requires_grad) if isinstance(t, torch.Tensor) else t for t in values)
+    return tuple((t.shape, t.dtype, t.is_contiguous(), t.device, t.requires_grad and torch.is_grad_enabled()) if isinstance(t, torch.Tensor) else t for t in values)
 
 
 def _heads(q, k, v, d):
