@@ -28,7 +28,10 @@ func (m *measurement) drawBatch(s problem.Shape, r *rand.Rand) problem.Batch {
 		full := r.IntN(s.B)
 		q, kv := drawLengths(r, s.B, s.Sq, least, full), drawLengths(r, s.B, s.Skv, least, full)
 		for b := range q {
-			if p.Causal && kv[b] > 0 && p.Queries != problem.Uniform {
+			if p.Appends && p.Queries == problem.Uniform {
+				kv[b] = max(kv[b], s.Sq)
+			}
+			if (p.Causal && kv[b] > 0 || p.Appends) && p.Queries != problem.Uniform {
 				q[b] = min(q[b], kv[b]) // otherwise some rows see no key
 			}
 			if p.Causal && kv[b] > 0 && p.Queries == problem.Uniform {

@@ -73,6 +73,7 @@ type bench struct {
 	*loaded
 	operands []*operand
 	work     *device.Work
+	in       *inputs // what was written last
 }
 
 // set allocates the memory for inputs: their shape, the arguments that vary, and the scales that
@@ -124,11 +125,12 @@ func (b *bench) operand(name string) *operand {
 
 // write writes the inputs.
 func (b *bench) write(in *inputs) error {
+	b.in = in
 	for _, o := range b.operands {
-		if o.Role.Writable() {
+		data := b.given(o)
+		if o.Role.Writable() && data == nil {
 			continue
 		}
-		data := in.data[o.Name]
 		if int64(len(data)) != o.Bytes {
 			return fmt.Errorf("%s has %d bytes, but the kernel expects %d", o.Name, len(data), o.Bytes)
 		}
@@ -146,6 +148,12 @@ func (b *bench) spoil() error { return b.fill(poison) }
 func (b *bench) fill(value byte) error {
 	for _, o := range b.operands {
 		if !o.Role.Writable() {
+			continue
+		}
+		if restored, err := b.restore(o); restored || err != nil {
+			if err != nil {
+				return err
+			}
 			continue
 		}
 		value := value
@@ -248,6 +256,12 @@ func (b *bench) fillNoise(seed uint64, complement bool) error {
 		if !o.Role.Writable() {
 			continue
 		}
+		if restored, err := b.restore(o); restored || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		data := b.under(o.Name, seed)
 		if complement && o.Init == kernel.AsIs {
 			for i := range data {
@@ -287,7 +301,7 @@ func (b *bench) changed(in *inputs) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if have != nil && !bytes.Equal(have, in.data[name]) {
+		if have != nil && in.after[name] == nil && !bytes.Equal(have, in.data[name]) {
 			names = append(names, name)
 		}
 	}

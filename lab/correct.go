@@ -177,6 +177,10 @@ func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *reco
 	c.OutputsHash = hex.EncodeToString(sum[:])
 	changed, err := b.changed(in)
 	c.InputsKept = len(changed) == 0
+	if err != nil {
+		return out, err
+	}
+	c.CacheWrong, err = b.cacheWrong(in)
 	return out, err
 }
 

@@ -70,7 +70,7 @@ func newJury(s *Subject) *jury {
 	seed := uint64(1000)
 	add := func(shape problem.Shape, distributions ...string) {
 		shape.D = dim
-		if s.ServesShape(shape) != nil || s.Problem.Causal && shape.Sq > shape.Skv {
+		if s.ServesShape(shape) != nil || s.fewerQueries() && shape.Sq > shape.Skv {
 			return
 		}
 		for _, d := range distributions {
@@ -116,7 +116,7 @@ func newJury(s *Subject) *jury {
 // firstServed returns the first shape that a kernel supports and in which every row sees a key.
 func firstServed(s *Subject, dim int, options []problem.Shape) (problem.Shape, bool) {
 	for _, p := range options {
-		if p.D = dim; s.ServesShape(p) == nil && (!s.Problem.Causal || p.Sq <= p.Skv) {
+		if p.D = dim; s.ServesShape(p) == nil && (!s.fewerQueries() || p.Sq <= p.Skv) {
 			return p, true
 		}
 	}

@@ -53,7 +53,7 @@ func (m *measurement) watchNaN(ctx context.Context) error {
 // shapeForNaN returns the first of the watched shapes that is small and has several heads.
 func shapeForNaN(a *Subject, watched []problem.Shape) (s problem.Shape, ok bool) {
 	at := slices.IndexFunc(watched, func(s problem.Shape) bool { return s.B*s.Hkv > 1 && s.FLOP() < mostAddedFLOP })
-	if at < 0 || a.Problem.Format.Decoded() == problem.U8 { // u8 has no NaN
+	if at < 0 || a.Problem.Format.Decoded() == problem.U8 || a.Problem.Appends { // u8 has no NaN, and new rows of K are another operand
 		return s, false
 	}
 	return watched[at], true

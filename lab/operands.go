@@ -24,6 +24,7 @@ type inputs struct {
 	places  *ref.Places
 	strided map[string]kernel.Memory // operands with gaps between their elements
 	data    map[string][]byte        // by the name of the operand
+	after   map[string][]byte        // K and V after the launch, if the kernel appends rows to them
 	scales  expr.Env                 // qs, ks and vs, if each is one number
 	sinks   []float64                // one logit per head of Q, if the problem has sinks
 	mask    *ref.Mask                // if the problem has a mask in memory
@@ -60,6 +61,9 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 		if len(e.scales) == 1 {
 			in.scales[part.name+"s"] = expr.Float(float64(e.scales[0]))
 		}
+	}
+	if p.Appends {
+		in.detachNew(a)
 	}
 	if a.Problem.Sinks {
 		in.addSinks(c)

@@ -184,7 +184,7 @@ func (x *reach) beside(ctx context.Context, from trial, change func(*problem.Sha
 }
 
 func (x *reach) serves(s problem.Shape) bool {
-	if min(s.B, s.Hq, s.Hkv, s.Sq, s.Skv, s.D) < 1 || x.m.s.Problem.Causal && s.Sq > s.Skv {
+	if min(s.B, s.Hq, s.Hkv, s.Sq, s.Skv, s.D) < 1 || x.m.s.fewerQueries() && s.Sq > s.Skv {
 		return false
 	}
 	return x.m.s.ServesShape(s) == nil

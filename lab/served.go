@@ -71,7 +71,7 @@ func nearest(s *Subject, p problem.Shape) (problem.Shape, bool) {
 		for _, h := range heads {
 			for _, skv := range multiples(p.Skv) {
 				one := problem.Shape{B: h[0], Hq: h[1], Hkv: h[2], Sq: sq(skv), Skv: skv, D: p.D}
-				if (!s.Problem.Causal || one.Sq <= one.Skv) && s.ServesShape(one) == nil {
+				if (!s.fewerQueries() || one.Sq <= one.Skv) && s.ServesShape(one) == nil {
 					return one, true
 				}
 			}

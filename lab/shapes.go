@@ -112,8 +112,8 @@ func (d *deriver) reduced(s problem.Shape) problem.Shape {
 // extents: group query heads per head of K and V, or 1 where the kernel does not group heads;
 // and the larger length for both where the kernel demands equal lengths.
 func (d *deriver) shape(b, heads, group, sq, skv int) (problem.Shape, bool) {
-	if d.m.s.Problem.Causal {
-		for skv < sq { // otherwise some rows see no key
+	if d.m.s.fewerQueries() {
+		for skv < sq {
 			skv += d.tileKV
 		}
 	}

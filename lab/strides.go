@@ -21,6 +21,9 @@ func (in *inputs) spread(a *Subject, p problem.Attention) error {
 		if data := in.data[m.Name]; data != nil {
 			in.data[m.Name] = m.Strides.Spread(data, m.Bytes, poison)
 		}
+		if data := in.after[m.Name]; data != nil {
+			in.after[m.Name] = m.Strides.Spread(data, m.Bytes, poison)
+		}
 	}
 	return nil
 }

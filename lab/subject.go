@@ -98,6 +98,10 @@ func (s *Subject) At(shape problem.Shape) problem.Attention {
 	return p
 }
 
+// fewerQueries reports whether a sequence must not have more queries than keys: otherwise causal
+// rows see no key, or a kernel appends more rows than there are.
+func (s *Subject) fewerQueries() bool { return s.Problem.Causal || s.Problem.Appends }
+
 // ByValue reports whether scales of Q, K and V are passed by value.
 func (s *Subject) ByValue() bool { return s.ArgsUse("qs", "ks", "vs") }
 

@@ -73,14 +73,14 @@ func (d *deriver) sweepKeys() (keys []int) {
 // sweepShape returns the shape of some extents, or one with fewer queries if the kernel demands that,
 // or with as many queries as keys. Heads share keys if the kernel supports it.
 func (d *deriver) sweepShape(e extents) (problem.Shape, bool) {
-	causal := d.m.s.Problem.Causal
-	if causal {
-		e.sq = min(e.sq, e.skv) // otherwise some rows see no key
+	short := d.m.s.fewerQueries()
+	if short {
+		e.sq = min(e.sq, e.skv)
 	}
 	for _, sq := range []int{e.sq, 1 + e.sq%16, 1, e.skv} {
 		for _, hkv := range []int{e.heads, e.heads * e.group} {
 			s := problem.Shape{B: e.b, Hq: e.heads * e.group, Hkv: hkv, Sq: sq, Skv: e.skv, D: d.m.dim}
-			if (!causal || sq <= e.skv) && d.m.s.ServesShape(s) == nil {
+			if (!short || sq <= e.skv) && d.m.s.ServesShape(s) == nil {
 				return s, true
 			}
 		}
@@ -97,6 +97,9 @@ func (d *deriver) raggedSweep(keys []int) (list []Case) {
 	most := slices.Max(keys)
 	for i, part := range slices.Collect(slices.Chunk(keys, raggedBatch)) {
 		e := extents{len(part), 1, 2, d.within(1, 16), most}
+		if d.m.s.Problem.Appends && d.m.s.Problem.Queries == problem.Uniform {
+			e.sq = 1 // some sequences have one key
+		}
 		for _, try := range []extents{e, {e.b, 1, 1, e.sq, most}, {e.b, 1, 2, 1, most}, {e.b, 1, 1, most, most}} {
 			s := problem.Shape{B: try.b, Hq: try.group, Hkv: 1, Sq: try.sq, Skv: most, D: d.m.dim}
 			one := d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs})
@@ -120,7 +123,7 @@ func (d *deriver) raggedLengths(s problem.Shape, keys []int) problem.Batch {
 	if p.Queries != problem.Uniform {
 		rows := make([]int, len(keys))
 		for i, n := range keys {
-			if rows[i] = d.within(1, s.Sq); p.Causal {
+			if rows[i] = d.within(1, s.Sq); d.m.s.fewerQueries() {
 				rows[i] = min(rows[i], n)
 			}
 		}
@@ -213,6 +216,9 @@ func (m *measurement) glance(ctx context.Context, t *table, one Case) (record.Ca
 	used := in.usedBytes(m.s)
 	c.Overrun = out.clearUnused(used, map[string][]byte{"o": under, "lse": t.bench.under("lse", seed)}) || c.Overrun
 	c.Unwritten = untouched(out.o, under) / s.Problem.Output.Bytes()
+	if c.CacheWrong, err = t.cacheWrong(in); err != nil {
+		return c, err
+	}
 	r, err := m.p.References.findBare(ctx, s, one, in, sweptRows)
 	if err != nil {
 		return c, err

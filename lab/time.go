@@ -42,6 +42,9 @@ func (m *measurement) performance(ctx context.Context) error {
 	case !timed(m.dev):
 		m.r.Performance.Skipped = "no GPU (the emulator does not measure time)"
 		return nil
+	case m.s.Problem.Appends:
+		m.r.Performance.Skipped = "a kernel that appends keys is not timed: each launch would need another cache"
+		return nil
 	case m.p.Times == nil || len(m.p.Times.Shapes)*len(m.p.Times.Methods) == 0:
 		m.r.Performance.Skipped = "the plan times nothing"
 		return nil

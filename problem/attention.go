@@ -49,6 +49,10 @@ type Attention struct {
 	// with lengths, Sq and Skv are the longest lengths, and the masks of each sequence refer to
 	// its own lengths.
 	Queries, Keys Placement
+	// Appends means that the kernel writes new rows of K and V to the ends of the sequences before it
+	// computes attention: as many rows as the sequence has queries. Skv and the lengths of K and V
+	// include the new rows.
+	Appends bool
 	// ScaleBlockQ and ScaleBlockKV are the numbers of rows that share a scale if Scaling is
 	// PerBlock.
 	ScaleBlockQ, ScaleBlockKV int
@@ -123,6 +127,8 @@ func (a Attention) Check() error {
 		return fmt.Errorf("rope %q is not known: use %s", a.Rope, list(rotations))
 	case a.Rope != "" && a.D%2 != 0 && a.D > 1:
 		return fmt.Errorf("rope with head dimension %d: it rotates pairs of columns", a.D)
+	case a.Rope != "" && a.Appends:
+		return fmt.Errorf("rope and new keys: rotate the new keys before, or leave them out")
 	case a.Masked && (a.Causal || a.Window.Limited()):
 		return fmt.Errorf("a mask in memory and a %s mask: let the one in memory hide all keys", Attention{Causal: a.Causal, Window: a.Window}.Mask())
 	}
@@ -207,6 +213,9 @@ func (a Attention) Facts() map[string]string {
 	if a.Rope != "" {
 		facts["rope"] = string(a.Rope)
 	}
+	if a.Appends {
+		facts["appends"] = "true"
+	}
 	if a.Queries != Uniform {
 		facts["queries"] = string(a.Queries)
 	}
@@ -222,7 +231,7 @@ func (a Attention) Facts() map[string]string {
 // FromFacts returns the problem that a kernel's fixed facts describe. Of the sizes it sets
 // only D, if the facts have it.
 func FromFacts(facts map[string]string) (Attention, error) {
-	for name, known := range map[string][]string{"mask": {"", "none", "causal", "window", "buffer"}, "sinks": {"", "false", "true"}, "lse": {"", "false", "true"}} {
+	for name, known := range map[string][]string{"mask": {"", "none", "causal", "window", "buffer"}, "sinks": {"", "false", "true"}, "appends": {"", "false", "true"}, "lse": {"", "false", "true"}} {
 		if !slices.Contains(known, facts[name]) {
 			return Attention{}, fmt.Errorf("%s %q is not known: use %s", name, facts[name], strings.Join(known[1:], ", "))
 		}
@@ -231,6 +240,7 @@ func FromFacts(facts map[string]string) (Attention, error) {
 		Format: Format(facts["format"]), FormatQ: Format(facts["format_q"]), Output: Format(facts["output"]), Scaling: Scaling(facts["scaling"]),
 		Layout: Layout(facts["layout"]), Causal: facts["mask"] == "causal", LSE: facts["lse"] == "true", Sinks: facts["sinks"] == "true",
 		Masked: facts["mask"] == "buffer", Bias: Format(facts["bias"]), Rope: Rotation(facts["rope"]), Queries: Placement(facts["queries"]), Keys: Placement(facts["keys"]),
+		Appends: facts["appends"] == "true",
 	}
 	if block := facts["scale_block"]; block != "" {
 		if n, _ := fmt.Sscanf(block, "%d,%d", &a.ScaleBlockQ, &a.ScaleBlockKV); n != 2 {
@@ -268,9 +278,10 @@ const (
 	RaggedBatch  = "ragged" // sequences of different lengths
 	PagedKeys    = "paged"  // K and V in pages
 	MixedFormats = "mixed"  // Q has another format than K and V
+	AppendedKeys = "append" // the kernel writes new rows of K and V
 )
 
-var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits, MaskBuffer, BiasBuffer, RotatedRows, RaggedBatch, PagedKeys, MixedFormats}
+var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits, MaskBuffer, BiasBuffer, RotatedRows, RaggedBatch, PagedKeys, MixedFormats, AppendedKeys}
 
 // CheckFeatures refuses a word that is not the name of a feature.
 func CheckFeatures(names []string) error {
@@ -292,6 +303,7 @@ func (a Attention) Uses() (used []string) {
 		{a.Hq != a.Hkv, GroupedHeads}, {a.Sq != a.Skv, CrossLengths}, {a.Causal, CausalMask}, {a.LSE, LogSumExp},
 		{a.Scale != 0, CustomScale}, {a.Window.Limited(), SlidingMask}, {a.Softcap != 0, SoftCapped}, {a.Sinks, SinkLogits},
 		{a.Masked, MaskBuffer}, {a.Bias != "", BiasBuffer}, {a.Rope != "", RotatedRows}, {a.Ragged(), RaggedBatch}, {a.Keys == Paged, PagedKeys}, {a.FormatQ != "", MixedFormats},
+		{a.Appends, AppendedKeys},
 	} {
 		if f.used {
 			used = append(used, f.name)
@@ -342,6 +354,7 @@ func (a Attention) String() string {
 	add(b.Rope != "", "rope "+string(b.Rope))
 	add(b.Queries != Uniform, string(b.Queries)+" queries")
 	add(b.Keys != Uniform, string(b.Keys)+" keys")
+	add(b.Appends, "appends")
 	return strings.Join(words, " ")
 }
 

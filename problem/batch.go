@@ -113,14 +113,36 @@ func (a Attention) checkBatch() error {
 	if err := a.LengthsKV.check("K and V", a.Keys, a.B, a.Skv); err != nil {
 		return err
 	}
-	if a.Keys != Paged {
-		return nil
+	if err := a.checkAppends(); err != nil || a.Keys != Paged {
+		return err
 	}
 	if n := a.pagesUsed(); a.Pages != 0 && a.Pages < n {
 		return fmt.Errorf("%d pages, but the sequences need %d", a.Pages, n)
 	}
 	if n := a.PagesOf(a.Skv); a.TableWidth != 0 && a.TableWidth < n {
 		return fmt.Errorf("a page table of %d columns, but a sequence of %d rows has %d pages", a.TableWidth, a.Skv, n)
+	}
+	return nil
+}
+
+// checkAppends refuses new rows of K and V that do not fit their sequences.
+func (a Attention) checkAppends() error {
+	switch {
+	case !a.Appends:
+		return nil
+	case a.Keys == Packed:
+		return fmt.Errorf("new keys of packed sequences: a packed memory has no room for them, use %s or %s keys", Padded, Paged)
+	case a.LengthsQ == "" && a.LengthsKV == "":
+		if a.Sq > a.Skv {
+			return fmt.Errorf("%d new keys in sequences of %d keys", a.Sq, a.Skv)
+		}
+		return nil
+	}
+	keys := a.KeyLengths()
+	for b, n := range a.QueryLengths() {
+		if n > keys[b] {
+			return fmt.Errorf("%d new keys in a sequence with %d", n, keys[b])
+		}
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package problem
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,5 +78,36 @@ func TestBatchRefuses(t *testing.T) {
 		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// TestAppends refuses new rows that do not fit, and wants the fact and the feature to survive.
+func TestAppends(t *testing.T) {
+	at := func(sq, skv int, keys Placement, q, kv Lengths) Attention {
+		return Attention{Shape: Shape{B: 2, Hq: 2, Hkv: 2, Sq: sq, Skv: skv, D: 16}, Queries: Padded, Keys: keys, Appends: true, Batch: Batch{LengthsQ: q, LengthsKV: kv}}
+	}
+	for _, c := range []struct {
+		a   Attention
+		why string
+	}{
+		{at(3, 3, Padded, "", ""), ""},
+		{at(4, 3, Padded, "", ""), "4 new keys in sequences of 3 keys"},
+		{at(3, 5, Paged, "3,1", "3,1"), ""},
+		{at(3, 5, Paged, "3,2", "3,1"), "2 new keys in a sequence with 1"},
+		{at(3, 5, Packed, "", ""), "packed memory has no room"},
+		{Attention{Shape: Square(1, 1, 4, 16), Appends: true, Rope: RotateHalves}, "rope and new keys"},
+	} {
+		if err := c.a.Check(); c.why == "" && err != nil || c.why != "" && (err == nil || !strings.Contains(err.Error(), c.why)) {
+			t.Errorf("%v: %v, want %q", c.a, err, c.why)
+		}
+	}
+	a := at(3, 5, Paged, "", "")
+	if b, err := FromFacts(a.Facts()); err != nil || !b.Appends || !slices.Contains(b.Uses(), AppendedKeys) || !strings.HasSuffix(b.String(), "appends") {
+		t.Errorf("%v: %v", b, err)
+	}
+	text, err := json.Marshal(a)
+	var again Attention
+	if err = errors.Join(err, json.Unmarshal(text, &again)); err != nil || !again.Appends {
+		t.Errorf("%s: %v", text, err)
 	}
 }

@@ -24,6 +24,7 @@ type form struct {
 
 	Queries      Placement `json:"queries,omitempty"`
 	Keys         Placement `json:"keys,omitempty"`
+	Appends      bool      `json:"appends,omitempty"`
 	ScaleBlockQ  int       `json:"scale_block_q,omitempty"`
 	ScaleBlockKV int       `json:"scale_block_kv,omitempty"`
 	Batch        Batch     `json:"batch,omitzero"`
@@ -32,7 +33,7 @@ type form struct {
 // MarshalJSON writes the problem with its defaults filled in.
 func (a Attention) MarshalJSON() ([]byte, error) {
 	a = a.Filled()
-	return json.Marshal(form{a.Shape, a.Format, a.FormatQ, a.Output, a.Scaling, a.Layout, a.Causal, a.LSE, a.Scale, a.Window, a.Softcap, a.Sinks, a.Masked, a.Bias, a.Rope, a.Queries, a.Keys, a.ScaleBlockQ, a.ScaleBlockKV, a.Batch})
+	return json.Marshal(form{a.Shape, a.Format, a.FormatQ, a.Output, a.Scaling, a.Layout, a.Causal, a.LSE, a.Scale, a.Window, a.Softcap, a.Sinks, a.Masked, a.Bias, a.Rope, a.Queries, a.Keys, a.Appends, a.ScaleBlockQ, a.ScaleBlockKV, a.Batch})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. Fields that are left out have their
@@ -42,7 +43,7 @@ func (a *Attention) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
 	}
-	*a = Attention{f.Shape, f.Format, f.FormatQ, f.Output, f.Scaling, f.Layout, f.Causal, f.LSE, f.Scale, f.Window, f.Softcap, f.Sinks, f.Masked, f.Bias, f.Rope, f.Queries, f.Keys, f.ScaleBlockQ, f.ScaleBlockKV, f.Batch}.Filled()
+	*a = Attention{f.Shape, f.Format, f.FormatQ, f.Output, f.Scaling, f.Layout, f.Causal, f.LSE, f.Scale, f.Window, f.Softcap, f.Sinks, f.Masked, f.Bias, f.Rope, f.Queries, f.Keys, f.Appends, f.ScaleBlockQ, f.ScaleBlockKV, f.Batch}.Filled()
 	return a.Check()
 }
 

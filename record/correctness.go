@@ -59,9 +59,12 @@ type Case struct {
 	LSE      *ref.Errors `json:"lse,omitempty"`
 	Failure  string      `json:"failure,omitempty"` // why there are no errors: a fault, a timeout
 	// The checks of the buffers.
-	Unwritten   int     `json:"unwritten"`       // elements of O and of the LSE that no run wrote
-	Overrun     bool    `json:"overrun"`         // whether the guard bands were written
-	InputsKept  bool    `json:"inputs_kept"`     // whether the inputs are unchanged
+	Unwritten  int  `json:"unwritten"`   // elements of O and of the LSE that no run wrote
+	Overrun    bool `json:"overrun"`     // whether the guard bands were written
+	InputsKept bool `json:"inputs_kept"` // whether the inputs are unchanged
+	// CacheWrong reports whether K and V differ from what they are with the new rows, for a kernel
+	// that appends rows.
+	CacheWrong  bool    `json:"cache_wrong,omitempty"`
 	Repeatable  bool    `json:"repeatable"`      // whether a second run gave the same bits, apart from elements that no run wrote
 	OutputsHash string  `json:"outputs_hash"`    // SHA-256 of O
 	Powers      []Power `json:"powers"`          // the impostors that must fail

@@ -16,8 +16,9 @@ type Places struct {
 	Q, KV         RowPlaces // of Q and O, and of K and V
 	Qs, KVs       RowPlaces // of scales, if rows have their own
 	LSE           RowPlaces
-	Queries, Keys []int   // the lengths of the sequences
-	table         [][]int // the pages of each sequence
+	New           RowPlaces // of the new rows of K and V, if the kernel appends them
+	Queries, Keys []int     // the lengths of the sequences
+	table         [][]int   // the pages of each sequence
 }
 
 // RowPlaces maps the rows of a tensor [B,H,S] to rows in memory.
@@ -37,6 +38,11 @@ func NewPlaces(p problem.Attention, seed uint64) *Places {
 		x.KV = x.inPages(p, rand.New(rand.NewPCG(seed, pageStream)))
 	} else {
 		x.KV = placed(p.Layout, p.Keys, p.KV(), x.Keys)
+	}
+	if p.Appends {
+		d := p.Q()
+		d.H = p.Hkv
+		x.New = placed(p.Layout, p.Queries, d, x.Queries)
 	}
 	switch p.Scaling {
 	case problem.PerToken:
@@ -198,8 +204,14 @@ func (x *Places) Operands(p problem.Attention) map[string][]byte {
 		"cu_seqlens_q": int32s(offsets(x.Queries)), "seqused_q": int32s(x.Queries),
 		"cu_seqlens_k": int32s(offsets(x.Keys)), "seqused_k": int32s(x.Keys),
 	}
+	if p.Appends {
+		data["cache_seqlens"] = int32s(x.before())
+	}
 	if p.Keys != problem.Paged {
 		return data
+	}
+	if p.Appends {
+		data["slot_mapping"] = x.slots(p)
 	}
 	width := int(p.Names()["max_pages"].Int64())
 	var table, indices, last, counts []int
@@ -212,6 +224,31 @@ func (x *Places) Operands(p problem.Attention) map[string][]byte {
 		last = append(last, x.Keys[b]-max(len(pages)-1, 0)*p.PageSize)
 	}
 	data["page_table"], data["kv_indices"], data["kv_indptr"], data["kv_last_page_len"] = int32s(table), int32s(indices), int32s(offsets(counts)), int32s(last)
+	return data
+}
+
+// before returns the lengths of the sequences of K and V without the new rows.
+func (x *Places) before() (lengths []int) {
+	for b, n := range x.Keys {
+		lengths = append(lengths, n-x.Queries[b])
+	}
+	return lengths
+}
+
+// slots returns, for each new row of K and V, the row of the pages that it belongs to, or -1.
+func (x *Places) slots(p problem.Attention) (data []byte) {
+	for b, first := range x.before() {
+		for i := range p.Sq {
+			slot := int64(-1)
+			if i < x.Queries[b] {
+				at := first + i
+				slot = int64(x.table[b][at/p.PageSize]*p.PageSize + at%p.PageSize)
+			} else if p.Queries == problem.Packed {
+				continue
+			}
+			data = binary.LittleEndian.AppendUint64(data, uint64(slot))
+		}
+	}
 	return data
 }
 

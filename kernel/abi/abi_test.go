@@ -52,7 +52,7 @@ func TestParseErrors(t *testing.T) {
 		{`{"u32": "S"}`, `{"u32": "S", "i8": 1}`, `f.json:4:77: a parameter has exactly one of`},
 		{`{"u32": "S"}`, `{"pointer": "workspace"}`, `a workspace needs "bytes"`},
 		{`{"u32": "S"}`, `{"u32": 1, "zero": true}`, `only a workspace`},
-		{`{"u32": "S"}`, `{"pointer": "p"}`, `q, k, v, qs`},
+		{`{"u32": "S"}`, `{"pointer": "p"}`, `q, k, v, k_new`},
 		{`{"u32": "S"}`, `7`, `object`},
 		{`{"pointer": "o"}, `, ``, `f.json:3:13: no parameter points to o`},
 		{`"entry": "k"`, `"entry": "k", "bias": "f16"`, `"bias" is f16, but no parameter points to bias`},

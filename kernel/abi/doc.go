@@ -81,6 +81,8 @@
 //	           cu_seqlens_q, seqused_q, cu_seqlens_k, seqused_k, page_table, kv_indptr,
 //	           kv_indices, kv_last_page_len
 //	                       the lengths and places of sequences; see below
+//	           k_new, v_new, cache_seqlens, slot_mapping
+//	                       new rows of K and V that the kernel appends; see below
 //	"u8" … "u64", "i8" … "i64": expression
 //	           an integer
 //	"f16", "bf16", "f32", "f64": expression
@@ -125,6 +127,20 @@
 // sequences has "min_q > 0" or "min_kv > 0" in "require". Rows after the end of a sequence, the
 // rest of its last page, and pages that belong to no sequence hold NaN. Factors of "per-token"
 // lie like the rows, without D.
+//
+// # Kernels that append keys
+//
+// A kernel that takes k_new and v_new writes these rows to K and V, behind the rows that are
+// already there, and then computes attention with all of them. Each sequence gets as many new rows as
+// it has queries. The gates compare K and V afterwards: they must hold the new rows, and all other
+// bytes must be unchanged.
+//
+//	k_new, v_new      the new rows, which lie like Q with Hkv heads, in the format of K
+//	cache_seqlens     [B], i32: the lengths of the sequences of K and V before
+//	seqused_k         [B], i32: the lengths with the new rows, as Skv and min_kv
+//	slot_mapping      [B,Sq] or [total_q], i64: for each new row, the row of the pages that it is
+//	                  written to: page·page_size plus the row in the page. Entries after the
+//	                  end of a sequence of Q are -1
 //
 // # The whole form
 //

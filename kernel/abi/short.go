@@ -57,6 +57,7 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 	if s.names("rope_cos", "rope_sin") && s.p.Rope == "" {
 		s.p.Rope = problem.RotateHalves
 	}
+	s.p.Appends = s.names("k_new", "v_new")
 	s.placeSequences()
 	if s.uses("window_left", "window_right") {
 		s.p.Window = problem.NewWindow(0, 0) // any: it is an argument
@@ -86,7 +87,7 @@ func (s *short) placeSequences() {
 		s.p.Keys = problem.Paged
 	case s.names("cu_seqlens_k"):
 		s.p.Keys = problem.Packed
-	case s.names("seqused_k"):
+	case s.names("seqused_k", "cache_seqlens"):
 		s.p.Keys = problem.Padded
 	}
 }
@@ -126,6 +127,9 @@ func (s *short) check(n *jsonpos.Node) error {
 	}
 	if s.p.FormatQ != "" && s.names("qs") {
 		return params.Errorf("qs is a scale, but Q is in %s: remove the parameter", s.p.FormatQ)
+	}
+	if s.p.Appends && !(s.names("k_new") && s.names("v_new")) {
+		return params.Errorf("a kernel that appends keys needs parameters that point to k_new and to v_new")
 	}
 	if err := s.checkNamed(n, "bias", string(s.p.Bias), "bias"); err != nil {
 		return err
@@ -178,7 +182,7 @@ func (s *short) kernel() *kernel.Kernel {
 	}{
 		{problem.LogSumExp, s.p.LSE}, {problem.SlidingMask, s.p.Window.Limited()}, {problem.SoftCapped, s.uses("softcap")}, {problem.SinkLogits, s.p.Sinks},
 		{problem.MaskBuffer, s.p.Masked}, {problem.BiasBuffer, s.p.Bias != ""}, {problem.RotatedRows, s.p.Rope != ""}, {problem.RaggedBatch, s.p.Ragged()}, {problem.PagedKeys, s.p.Keys == problem.Paged},
-		{problem.MixedFormats, s.p.FormatQ != ""},
+		{problem.MixedFormats, s.p.FormatQ != ""}, {problem.AppendedKeys, s.p.Appends},
 	} {
 		if f.supported {
 			k.Supports = append(k.Supports, f.name)
@@ -200,7 +204,7 @@ func (s *short) uses(names ...string) bool {
 
 // operandNames are the names of all operands that an attention problem can have, and workspace.
 var operandNames = func() (list []string) {
-	for _, o := range attn.Operands(problem.Attention{LSE: true, Sinks: true, Masked: true, Bias: problem.F32, Rope: problem.RotateHalves, Queries: problem.Packed, Keys: problem.Paged}) {
+	for _, o := range attn.Operands(problem.Attention{LSE: true, Sinks: true, Masked: true, Bias: problem.F32, Rope: problem.RotateHalves, Queries: problem.Packed, Keys: problem.Paged, Appends: true}) {
 		list = append(list, o.Name)
 	}
 	return append(list, "workspace")

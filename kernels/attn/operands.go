@@ -9,8 +9,8 @@ import (
 )
 
 // Operands returns the memory of an attention problem: q, k and v, their scales qs, ks and vs
-// if the problem has scales, its sinks, its mask, its bias, its angles, the lengths and places of
-// its sequences, o, and lse if the problem asks for the log-sum-exp.
+// if the problem has scales, its sinks, its mask, its bias, its angles, new rows of K and V, the
+// lengths and places of its sequences, o, and lse if the problem asks for the log-sum-exp.
 func Operands(p problem.Attention) []kernel.Operand {
 	p = p.Filled()
 	input := func(name, typ string, dims []expr.Expr) kernel.Operand {
@@ -18,6 +18,11 @@ func Operands(p problem.Attention) []kernel.Operand {
 	}
 	format, q, kv := string(p.Format), dims(p, p.Queries, "H", "Sq", "total_q"), dims(p, p.Keys, "Hkv", "Skv", "total_kv")
 	list := []kernel.Operand{input("q", string(p.QueryFormat()), withD(q)), input("k", format, withD(kv)), input("v", format, withD(kv))}
+	if p.Appends {
+		rows := withD(dims(p, p.Queries, "Hkv", "Sq", "total_q"))
+		list[1].Role, list[2].Role = kernel.InOut, kernel.InOut
+		list = append(list, input("k_new", format, rows), input("v_new", format, rows))
+	}
 	if dq, dkv := scaleDims(p); dq != nil {
 		if p.FormatQ == "" {
 			list = append(list, input("qs", "f32", dq))
@@ -63,6 +68,12 @@ func batchOperands(p problem.Attention) (list []kernel.Operand) {
 		add("cu_seqlens_k", kernel.Offsets, "B + 1")
 		add("seqused_k", kernel.Lengths, "B")
 	}
+	if p.Appends {
+		add("cache_seqlens", kernel.Lengths, "B")
+		if p.Keys == problem.Paged {
+			list = append(list, kernel.Operand{Name: "slot_mapping", Type: "i64", Role: kernel.Input, Dims: dims(slots(p), p.Queries, "1", "Sq", "total_q"), Meaning: kernel.Pages})
+		}
+	}
 	if p.Keys == problem.Paged {
 		add("page_table", kernel.Pages, "B", "max_pages")
 		add("kv_indptr", kernel.Offsets, "B + 1")
@@ -70,6 +81,12 @@ func batchOperands(p problem.Attention) (list []kernel.Operand) {
 		add("kv_last_page_len", kernel.Lengths, "B")
 	}
 	return list
+}
+
+// slots returns the problem with the layout of slot_mapping, which has no heads.
+func slots(p problem.Attention) problem.Attention {
+	p.Layout = problem.BSHD
+	return p
 }
 
 // scaleDims returns the extents of the scales of Q and of K and V, nil if there are none. Scales

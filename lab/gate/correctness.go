@@ -64,6 +64,9 @@ func MemoryFaults(c *record.Case) (why []string) {
 	if !c.InputsKept {
 		why = append(why, "the inputs were changed")
 	}
+	if c.CacheWrong {
+		why = append(why, "K and V do not hold the new rows, or other bytes of them were changed")
+	}
 	if !c.Repeatable && c.Unwritten == 0 { // elements that are not written differ in any case
 		why = append(why, "a second run, with other values in the output and the workspace before it, gave a different output")
 	}
