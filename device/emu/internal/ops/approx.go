@@ -1,6 +1,10 @@
 package ops
 
 import (
+	"math"
+	"sync"
+
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 	"github.com/GOATnote-Inc/attest/numeric/scalar"
 	"github.com/GOATnote-Inc/attest/numeric/sfu"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -77,35 +81,96 @@ func buildRsqrt(d *decoder, x *inst) exec {
 
 // halfElementary builds an approximate function of 16-bit floats.
 func halfElementary(f16, bf16 func(a uint16) uint16) builder {
+	tables := [2]func() *halfTable{tabulate(f16), tabulate(bf16)}
 	return func(d *decoder, x *inst) exec {
 		if isBF16(x) {
-			return half1(d, x, bf16)
+			return lookUp(d, x, tables[1]())
 		}
-		return half1(d, x, f16)
+		return lookUp(d, x, tables[0]())
 	}
+}
+
+// lookUp builds a function of one 16-bit float, or of both halves of a packed pair, whose results are
+// in a table.
+func lookUp(d *decoder, x *inst, table *halfTable) exec {
+	packed := x.Type("d").Bits() == 32
+	dst, src := halfOperands(d, x)
+	from := src("a")
+	return func(f *frame, m uint32) {
+		to, a := f.Result32(dst, m), &f.R32[from]
+		if packed {
+			for l, v := range a {
+				to[l] = uint32(table[uint16(v)]) | uint32(table[uint16(v>>16)])<<16
+			}
+		} else {
+			for l, v := range a {
+				to[l] = uint32(table[uint16(v)])
+			}
+		}
+		f.Commit32(dst, m)
+	}
+}
+
+// halfTable holds the results of a function of 16 bits.
+type halfTable [1 << 16]uint16
+
+// tabulate returns a function that returns the table of fn. Its first call fills the table.
+func tabulate(fn func(a uint16) uint16) func() *halfTable {
+	return sync.OnceValue(func() *halfTable {
+		t := new(halfTable)
+		for a := range t {
+			t[a] = fn(uint16(a))
+		}
+		return t
+	})
 }
 
 // buildFastDiv builds div.full and div.approx as ptxas compiles them: it multiplies by the
 // reciprocal, after it has scaled the operands out of the range where the reciprocal is
-// subnormal. div.full also scales large divisors.
+// subnormal. div.full also scales large divisors. Most divisors need no scale, and the lanes of
+// those are computed together.
 func buildFastDiv(d *decoder, x *inst) exec {
-	full, ftz := x.Has("full"), x.Has("ftz")
-	mul := scalar.MulF32
+	k := divLanes(x.Has("full"), x.Has("ftz"))
+	return whole2(dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, k)
+}
+
+func divLanes(full, ftz bool) lanes2 {
+	mul, mulLanes := scalar.MulF32, mulF32Lanes
+	low, high := uint32(leastDivisor), uint32(math.MaxUint32) // divisors from low to high need no scale
 	if ftz {
-		mul = scalar.MulFtzF32
+		mul, mulLanes, low = scalar.MulFtzF32, mulFtzLanes, 0
 	}
-	return op2(d, x, func(a, b uint32) uint32 {
-		const (
-			least = 0x00800000 // 2^-126
-			large = 0x7e800000 // 2^126
-		)
-		mag := b &^ negZero
-		switch {
-		case full && mag > large && mag <= 0x7f800000:
-			a, b = mul(a, 0x3e800000), mul(b, 0x3e800000) // by 2^-2
-		case !ftz && mag < least:
-			a, b = mul(a, 0x4b800000), mul(b, 0x4b800000) // by 2^24
+	if full {
+		high = largeDivisor
+	}
+	return func(d, a, b *machine.Lanes32) {
+		var inverse, t machine.Lanes32
+		sfu.FuncRcp.Lanes(&inverse, b, true)
+		mulLanes(&t, &inverse, a)
+		for l, v := range b {
+			if v&^negZero-low <= high-low {
+				continue
+			}
+			if scale := divScale(v, full, ftz); scale != 0 {
+				t[l] = mul(sfu.Rcp(mul(v, scale), true), mul(a[l], scale))
+			}
 		}
-		return mul(sfu.Rcp(b, true), a)
-	})
+		*d = t
+	}
+}
+
+const (
+	leastDivisor = 0x00800000 // 2^-126
+	largeDivisor = 0x7e800000 // 2^126
+)
+
+// divScale returns the number by which a fast division multiplies both operands, or 0 for none.
+func divScale(b uint32, full, ftz bool) uint32 {
+	switch mag := b &^ negZero; {
+	case full && mag > largeDivisor && mag <= 0x7f800000:
+		return 0x3e800000 // 2^-2
+	case !ftz && mag < leastDivisor:
+		return 0x4b800000 // 2^24
+	}
+	return 0
 }

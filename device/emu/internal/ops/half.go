@@ -19,14 +19,6 @@ func isBF16(x *inst) bool {
 	return t == ptx.BF16 || t == ptx.BF16x2
 }
 
-// half1 builds an operation on one 16-bit float or on both halves of a packed pair.
-func half1(d *decoder, x *inst, fn func(a uint16) uint16) exec {
-	if x.Type("d").Bits() == 32 {
-		return packed1(d, x, fn)
-	}
-	return op1(d, x, fn)
-}
-
 // half2 and half3 build an operation that computes both halves of all lanes. The upper half
 // of a register with one 16-bit float is zero, and every operation that uses half2 or half3
 // has the result zero for operands that are zero.
@@ -96,21 +88,25 @@ func buildHalfFma(d *decoder, x *inst) exec {
 	return half3(d, x, k)
 }
 
+// halfSigns are the tables of neg and abs: of f16, of f16 with .ftz, and of bf16.
+var halfSigns = map[string][3]func() *halfTable{
+	"neg": {tabulate(scalar.NegF16), tabulate(flushed16(scalar.NegF16)), tabulate(scalar.NegBF16)},
+	"abs": {tabulate(scalar.AbsF16), tabulate(flushed16(scalar.AbsF16)), tabulate(scalar.AbsBF16)},
+}
+
+func flushed16(fn func(a uint16) uint16) func(a uint16) uint16 {
+	return func(a uint16) uint16 { return scalar.FtzF16(fn(scalar.FtzF16(a))) }
+}
+
 func buildHalfSign(d *decoder, x *inst) exec {
-	abs := x.Op.Name == "abs"
-	fn := scalar.NegF16
+	which := 0
 	switch {
-	case isBF16(x) && abs:
-		return half1(d, x, scalar.AbsBF16)
 	case isBF16(x):
-		return half1(d, x, scalar.NegBF16)
-	case abs:
-		fn = scalar.AbsF16
+		which = 2
+	case x.Has("ftz"):
+		which = 1
 	}
-	if x.Has("ftz") {
-		return half1(d, x, func(a uint16) uint16 { return scalar.FtzF16(fn(scalar.FtzF16(a))) })
-	}
-	return half1(d, x, fn)
+	return lookUp(d, x, halfSigns[x.Op.Name][which]())
 }
 
 // halfExtremes are min and max, without and with .NaN.

@@ -122,20 +122,7 @@ func op3[D, A, B, C value](d *decoder, x *inst, fn func(a A, b B, c C) D) exec {
 	}
 }
 
-// packed1 and packed2 do the same for both halves of 32-bit values.
-
-func packed1(d *decoder, x *inst, fn func(a uint16) uint16) exec {
-	rd, ra := dstOf[uint32](d, x, "d"), srcOf[uint32](d, x, "a")
-	return func(f *frame, m uint32) {
-		vd, va := rd.in(f), ra.in(f)
-		for ; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m)
-			a := va.get(l)
-			vd.set(l, pack16(fn(uint16(a)), fn(uint16(a>>16))))
-		}
-	}
-}
-
+// packed2 does the same for both halves of 32-bit values.
 func packed2(d *decoder, x *inst, fn func(a, b uint16) uint16) exec {
 	rd, ra, rb := dstOf[uint32](d, x, "d"), srcOf[uint32](d, x, "a"), srcOf[uint32](d, x, "b")
 	return func(f *frame, m uint32) {
