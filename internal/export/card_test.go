@@ -13,10 +13,12 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/attention"
+	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 var sections = flag.String("sections", "", "sections of testdata/torch_test.py to run; dump must be among them")
@@ -71,6 +73,76 @@ func TestCardTorch(t *testing.T) {
 		}
 		op.Close()
 	}
+}
+
+// TestCardHeader compiles the header with a C compiler, runs it on a GPU, and compares its outputs with
+// those of package attention, to the bit.
+func TestCardHeader(t *testing.T) {
+	dev := kerneltest.Card(t, ptx.SM90a)
+	const include = "/usr/local/cuda/include"
+	cc, err := exec.LookPath("cc")
+	if _, missing := os.Stat(include + "/cuda.h"); err != nil || missing != nil {
+		t.Skip("there is no C compiler, or no cuda.h")
+	}
+	file, err := Render(bundle(t, "c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "attention.h"), file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	program, in, result := filepath.Join(dir, "program"), filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	args := []string{"-std=c11", "-O1", "-Wall", "-Werror", "-Wno-unused-function", "-I" + dir, "-I" + include, "-o", program, "testdata/header_test.c", "-lm", "-l:libcuda.so.1"}
+	if out, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, s := range []problem.Shape{problem.Square(1, 8, 512, 64), problem.Square(3, 5, 129, 64), {B: 2, Hq: 8, Hkv: 2, Sq: 4, Skv: 4096, D: 64}} {
+		for causal := range 2 {
+			x, err := ref.Generate("normal", 7, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			op, err := attention.New(dev, attention.Problem{Shape: s, Causal: causal == 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := op.Run(context.Background(), attention.F32(x.Q.Data), attention.F32(x.K.Data), attention.F32(x.V.Data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			op.Close()
+			if err := os.WriteFile(in, operands(t, s, x), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			sizes := strings.Fields(fmt.Sprint(s.B, s.Hq, s.Hkv, s.Sq, s.Skv, s.D, causal))
+			if out, err := exec.Command(program, append(sizes, in, result)...).CombinedOutput(); err != nil {
+				t.Fatalf("%v, causal %d: %v: %s", s, causal, err, out)
+			}
+			if got, err := os.ReadFile(result); err != nil || !bytes.Equal(got, want.O) {
+				t.Errorf("%v, causal %d: C and Go have other bits, %v", s, causal, err)
+			}
+		}
+	}
+}
+
+// operands returns the bytes of q, k and v in e4m3 and of their scales.
+func operands(t *testing.T, s problem.Shape, x *ref.Inputs) []byte {
+	t.Helper()
+	q, kv := problem.Attention{Shape: s}.Dims()
+	var data, scales []byte
+	for _, in := range []struct {
+		dims fp8.Dims
+		x    []float32
+	}{{q, x.Q.Data}, {kv, x.K.Data}, {kv, x.V.Data}} {
+		e, err := fp8.Quantise(fp8.E4M3, fp8.PerHead, in.dims, in.x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = append(data, e.Data...)
+		scales = append(scales, kerneltest.Bytes(e.Scales)...)
+	}
+	return append(data, scales...)
 }
 
 // torchFile exports every family that the test uses.
