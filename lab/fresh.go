@@ -77,19 +77,24 @@ func (s *Subject) varied(v variation) *Subject {
 	return &c
 }
 
+// wideWindow is more keys than a tile has, so that a kernel has tiles without a mask.
+const wideWindow = 256
+
 // masks draws a window for a kernel that takes one, and a softcap for every other case of a
 // kernel that supports it. Windows have at least eight keys: with fewer, wrong outputs are near
 // the right one.
 func (m *measurement) masks(c Case, r *random.Rand) Case {
 	if m.s.Problem.Window.Limited() {
 		left, right := 8+r.IntN(64), r.IntN(16)
-		switch r.IntN(4) {
+		switch r.IntN(5) {
 		case 0:
 			left = -1
 		case 1:
 			right = 0
 		case 2:
 			right = -1
+		case 3:
+			left += wideWindow
 		}
 		c.vary.window = problem.NewWindow(left, right)
 	}
