@@ -115,7 +115,7 @@ func RunFile(ctx context.Context, file string, s Setting) (res Result, err error
 		return Result{}, nil
 	}
 	f.Files()
-	w := &watch{off: !s.Launches[3].Watch}
+	w := &watch{off: !s.Launches[launches-1].Watch}
 	dev, err := emu.New(ptx.SM90a, s.options(w))
 	if err != nil {
 		return Result{}, err

@@ -36,6 +36,10 @@ const (
 // few mutants may run for long.
 const fewSteps, manySteps = 150, 2000
 
+// launches is how often each kernel is launched. Loading a text takes as long as several launches, and
+// checkers take most of the time of a launch, so that they watch only the last one.
+const launches = 10
+
 // settings returns the setting of a seed.
 func settings(seed uint64) Setting {
 	r := random(seed, 2)
@@ -53,19 +57,19 @@ func settings(seed uint64) Setting {
 	if r.IntN(8) == 0 {
 		s.Options.Hold = 1 + r.IntN(60)
 	}
-	// Checkers take most of the time of a launch, so that they watch one of ten.
-	for range 4 {
+	for range launches {
 		s.Launches = append(s.Launches, Launch{Launch: shapes[r.IntN(len(shapes))]})
 	}
-	s.Launches[3].Watch = r.IntN(8) < 3
+	last := &s.Launches[launches-1]
+	last.Watch = r.IntN(8) < 3
 	if r.IntN(4) > 0 {
-		s.Launches[3].Launch = shapes[r.IntN(narrow)] // each race of a thread is a finding
+		last.Launch = shapes[r.IntN(narrow)] // each race of a thread is a finding
 	}
-	if r.IntN(12) == 0 {
-		s.Launches[r.IntN(4)].Launch = wide[r.IntN(len(wide))]
+	if r.IntN(8) == 0 {
+		s.Launches[r.IntN(launches)].Launch = wide[r.IntN(len(wide))]
 	}
-	if r.IntN(50) == 0 {
-		s.Launches[r.IntN(4)].Launch = hostile[r.IntN(len(hostile))]
+	if r.IntN(20) == 0 {
+		s.Launches[r.IntN(launches)].Launch = hostile[r.IntN(len(hostile))]
 	}
 	return s
 }
