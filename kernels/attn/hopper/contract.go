@@ -110,10 +110,14 @@ func (c Config) grid(p problem.Attention) []expr.Expr {
 }
 
 // tensorMap describes q, k or v to the copy engine: bytes, in boxes of rows rows and as many columns as
-// a block of tile.KMajor has.
+// a block of tile.KMajor has. A box that spans the head has the width "D", as in published records.
 func tensorMap(operand, heads, seq string, d, rows int) kernel.TensorMap {
+	columns := expr.Must("D")
+	if width := tile.KMajorWidth(d); width != d {
+		columns = expr.Const(int64(width))
+	}
 	return kernel.TensorMap{
 		Operand: operand, Type: "u8", Dims: attn.Exprs("D", seq, "B*"+heads),
-		Box: []expr.Expr{expr.Const(int64(tile.KMajorWidth(d))), expr.Const(int64(rows)), expr.Const(1)}, Swizzle: fmt.Sprintf("%dB", tile.KMajorWidth(d)),
+		Box: []expr.Expr{columns, expr.Const(int64(rows)), expr.Const(1)}, Swizzle: fmt.Sprintf("%dB", tile.KMajorWidth(d)),
 	}
 }
