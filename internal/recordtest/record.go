@@ -147,7 +147,7 @@ func errorsOf(s problem.Shape, worst float64, seed uint64) *ref.Errors {
 }
 
 // processes is the number of processes that measured.
-const processes = 3
+const processes = 5
 
 // ceilings are those of the synthetic GPU.
 var ceilings = record.Ceiling{Bandwidth: 3000, FLOPs: 800, Launch: 1.5}

@@ -279,7 +279,7 @@ func TestPageShowsWhatItShould(t *testing.T) {
 		"its cause":                      "only the last tile of rows is wrong",
 		"the roof":                       "800 TFLOP/s, tensor cores",
 		"a rival":                        "torch flash f16",
-		"the spread of samples":          "180 samples, in order",
+		"the spread of samples":          "300 samples, in order",
 		"a short history":                "Kernels with few records",
 		"the head of the chain":          "the chain is whole, its head is",
 		"the device":                     "on synthetic GPU",

@@ -21,7 +21,7 @@ func TestPicture(t *testing.T) {
 	}
 	text := b.String()
 	for _, want := range []string{
-		"synthetic GPU, 999.99, 2026-01-05", "3 processes", "mission (1,8,512,64)", "long (1,8,2048,64)", "attest stage5-persistent", "torch flash f16", "torch 0.0",
+		"synthetic GPU, 999.99, 2026-01-05", "5 processes", "mission (1,8,512,64)", "long (1,8,2048,64)", "attest stage5-persistent", "torch flash f16", "torch 0.0",
 		"µs, 0.6", "prefers-color-scheme: dark",
 	} {
 		if !strings.Contains(text, want) {

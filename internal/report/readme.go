@@ -18,17 +18,28 @@ const (
 // NoResults is the text of a README before any kernel was timed.
 const NoResults = "No measurements yet."
 
+// fewestProcesses is the least number of processes of a time that is published in a README. The same
+// text differs by up to 4 % between processes, so an interval of fewer says little.
+const fewestProcesses = 5
+
+// published reports whether the row was timed in enough processes for a README.
+func (r *Row) published() bool { return len(r.Main().Times.Runs) >= fewestProcesses }
+
 // Results returns the table for a README: for each shape and device the fastest kernel that
-// was not rejected, beside the fastest rival of the same run.
+// was not rejected and was timed in five processes, beside the fastest rival of the same run.
 func (v *View) Results() string {
 	t := &Table{
 		Head:  []string{"shape", "kernel", "µs", "TFLOP/s", "max error", "speedup over the fastest rival", "processes", "record"},
 		Right: "llrrrlrl",
 	}
 	var devices []string
+	left := 0
 	for _, s := range v.Shapes {
-		best := s.Best()
+		best := s.fastest((*Row).published)
 		if best == nil {
+			if s.Best() != nil {
+				left++
+			}
 			continue
 		}
 		if !slices.Contains(devices, s.Device) {
@@ -40,11 +51,15 @@ func (v *View) Results() string {
 			text(maxError(best.Item.Record, s.Shape)), text(m.AgainstRival()), text(strconv.Itoa(len(m.Times.Runs))), source(best.Item),
 		})
 	}
-	if len(t.Rows) == 0 {
-		return NoResults + "\n"
+	omitted := ""
+	if left > 0 {
+		omitted = fmt.Sprintf(" `attest report --evidence evidence` also shows %s with times of fewer than %d processes.", english.Count(left, "shape"), fewestProcesses)
 	}
-	return fmt.Sprintf("The fastest kernel for each shape on %s: the median time of one launch in a replayed graph with a warm cache, with the rivals in the same run. An interval is over processes; a tie is one that contains 1. `attest evidence show RECORD --evidence evidence --json` prints every sample.\n\n%s",
-		escape(english.List(devices)), t.Markdown())
+	if len(t.Rows) == 0 {
+		return NoResults + omitted + "\n"
+	}
+	return fmt.Sprintf("The fastest kernel for each shape on %s: the median time of one launch in a replayed graph with a warm cache, with the rivals in the same run. An interval is over processes; a tie is one that contains 1. `attest evidence show RECORD --evidence evidence --json` prints every sample.%s\n\n%s",
+		escape(english.List(devices)), omitted, t.Markdown())
 }
 
 // by returns the median time by a method, in µs.

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,6 +107,37 @@ func TestResults(t *testing.T) {
 	}
 	if got := view(t).Results(); got != report.NoResults+"\n" {
 		t.Errorf("of nothing: %s", got)
+	}
+}
+
+// TestResultsOfFewProcesses wants only times of five processes in a README, and a sentence about the
+// others.
+func TestResultsOfFewProcesses(t *testing.T) {
+	const others = "`attest report --evidence evidence` also shows 1 shape with times of fewer than 5 processes."
+	fill := func(processes int, ptx string, micros float64) func(recordtest.Adder) error {
+		r := timedOn(0, ptx, micros)
+		shape := &r.Performance.Shapes[0]
+		shape.Runs = slices.Repeat(shape.Runs[:1], processes)
+		return one(r, record.Merge)
+	}
+	for _, c := range []struct {
+		v             *report.View
+		want, without string
+	}{
+		{view(t, fill(4, "a", 10)), report.NoResults + " " + others + "\n", "|"},
+		{view(t, fill(5, "a", 10)), "| 5 |", "fewer"},
+		{view(t, campaign(0, 1), fill(4, "z", 1)), "stage5-persistent | 20.", others}, // a faster kernel of the same shape
+	} {
+		if got := c.v.Results(); !strings.Contains(got, c.want) || strings.Contains(got, c.without) {
+			t.Errorf("want %q and not %q in\n%s", c.want, c.without, got)
+		}
+	}
+	var few, enough bytes.Buffer
+	if err := errors.Join(view(t, fill(4, "a", 10)).WriteSVG(&few), view(t, campaign(0, 1), fill(4, "z", 1)).WriteSVG(&enough)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(few.String(), "4 processes") || !strings.Contains(enough.String(), ", 5 processes") {
+		t.Errorf("the pictures do not have the processes:\n%s\n%s", few.String(), enough.String())
 	}
 }
 
@@ -291,7 +323,7 @@ func TestHeadDimensions(t *testing.T) {
 func TestText(t *testing.T) {
 	var b bytes.Buffer
 	view(t, campaign(0, 1)).WriteText(&b, term.Style{})
-	for _, want := range []string{"stage4             e4m3    REJECT          ✓✗··", "2.69× (2.", "xor-swizzle", "the chain is whole"} {
+	for _, want := range []string{"stage4             e4m3    REJECT          ✓✗··", "2.70× (2.", "xor-swizzle", "the chain is whole"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

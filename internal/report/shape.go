@@ -256,9 +256,12 @@ func others(row *Row, m *Mark, rows []*Row) iter.Seq2[string, string] {
 
 // Best returns the fastest kernel that was measured with right outputs and not rejected, or
 // nil.
-func (s *Shape) Best() (best *Row) {
+func (s *Shape) Best() (best *Row) { return s.fastest(func(*Row) bool { return true }) }
+
+// fastest returns the fastest kernel among those rows of Best that are wanted, or nil.
+func (s *Shape) fastest(wanted func(*Row) bool) (best *Row) {
 	for _, r := range s.Rows {
-		if r.Kernel == nil || !r.claimable() {
+		if r.Kernel == nil || !r.claimable() || !wanted(r) {
 			continue
 		}
 		if best == nil || r.Main().Summary.P50 < best.Main().Summary.P50 {
