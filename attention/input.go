@@ -13,8 +13,8 @@ import (
 
 // Input is Q, K or V in host memory, [B,H,S,D]: [F32], [F16], [BF16] or [Quantised].
 type Input interface {
-	// quantised returns the bytes in the format, and one scale per head.
-	quantised(f fp8.Format, d fp8.Dims) (data []byte, scales []float32, err error)
+	// quantised returns the tensor in the format, with one scale per head.
+	quantised(f fp8.Format, d fp8.Dims) (*fp8.Tensor, error)
 }
 
 // F32 is an input of float32. It is quantised with one scale per head.
@@ -40,34 +40,30 @@ func widen(bits []uint16, from func(uint16) float32) floats {
 	return x
 }
 
-func (x floats) quantised(f fp8.Format, d fp8.Dims) ([]byte, []float32, error) {
+func (x floats) quantised(f fp8.Format, d fp8.Dims) (*fp8.Tensor, error) {
 	if len(x) != d.Len() {
-		return nil, nil, fmt.Errorf("%s given, but %v has %d", english.Are(len(x), "element"), d, d.Len())
+		return nil, fmt.Errorf("%s given, but %v has %d", english.Are(len(x), "element"), d, d.Len())
 	}
-	t, err := fp8.Quantise(f, fp8.PerHead, d, x)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t.Data, t.Scales, nil
+	return fp8.Quantise(f, fp8.PerHead, d, x)
 }
 
 type quantised struct{ t *fp8.Tensor }
 
-func (q quantised) quantised(f fp8.Format, d fp8.Dims) ([]byte, []float32, error) {
+func (q quantised) quantised(f fp8.Format, d fp8.Dims) (*fp8.Tensor, error) {
 	t := q.t
 	switch {
 	case t == nil:
-		return nil, nil, errors.New("the tensor is nil")
+		return nil, errors.New("the tensor is nil")
 	case t.Shape != d:
-		return nil, nil, fmt.Errorf("the tensor has the extents %v, the problem has %v", t.Shape, d)
+		return nil, fmt.Errorf("the tensor has the extents %v, the problem has %v", t.Shape, d)
 	case decoding(t.Format) != decoding(f):
-		return nil, nil, fmt.Errorf("the format of the tensor is %v, the problem has %v", t.Format, f)
+		return nil, fmt.Errorf("the format of the tensor is %v, the problem has %v", t.Format, f)
 	}
 	if err := t.Check(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	scales, err := perHead(t)
-	return t.Data, scales, err
+	return &fp8.Tensor{Format: t.Format, Scaling: fp8.PerHead, Shape: t.Shape, Data: t.Data, Scales: scales}, err
 }
 
 // decoding returns the format that a kernel decodes. u8-legacy differs from u8 only in the

@@ -21,6 +21,9 @@ type Options struct {
 	// Stream is the stream on which Run queues its copies and its kernel. Run still waits
 	// for them. Without a stream Run does one after the other.
 	Stream device.Stream
+	// CentreKeys lets Run subtract from K its mean over the keys before it quantises K. The result is
+	// the same up to rounding, and more accurate if the keys share an offset: see [fp8.Centre].
+	CentreKeys bool
 }
 
 // ErrClosed is wrapped by the error of a call after Close.
@@ -57,6 +60,11 @@ func newOp(dev device.Device, p Problem, opt Options) (*Op, error) {
 	p = p.Filled()
 	if err := check(p); err != nil {
 		return nil, err
+	}
+	if opt.CentreKeys {
+		if err := checkCentre(p); err != nil {
+			return nil, err
+		}
 	}
 	k, err := build(dev.Info(), p, opt.Kernel)
 	if err != nil {

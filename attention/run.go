@@ -48,18 +48,14 @@ func (op *Op) runHost(ctx context.Context, q, k, v Input) (*Result, error) {
 	if p := op.problem; p.Ragged() || p.Sinks || p.Masked || p.FormatQ != "" || p.Scaling != problem.PerHead || p.Layout != problem.BHSD {
 		return nil, fmt.Errorf("run takes tensors [B,H,S,D] of full sequences, which it quantises per head, without sinks and masks: use Launch or Queue for %v", p)
 	}
+	tensors, means, err := op.quantise(q, k, v)
+	if err != nil {
+		return nil, err
+	}
 	b := &op.own
 	uploads := make([]transfer, 0, 6)
-	for i, in := range []Input{q, k, v} {
-		name := "QKV"[i : i+1]
-		if in == nil {
-			return nil, fmt.Errorf("%s is missing", name)
-		}
-		data, scales, err := in.quantised(codec(op.problem), []fp8.Dims{op.Dims(), op.DimsKV(), op.DimsKV()}[i])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		uploads = append(uploads, transfer{[]*device.Buffer{&b.Q, &b.K, &b.V}[i], data}, transfer{[]*device.Buffer{&b.Qs, &b.Ks, &b.Vs}[i], bytesOf(scales)})
+	for i, t := range tensors {
+		uploads = append(uploads, transfer{[]*device.Buffer{&b.Q, &b.K, &b.V}[i], t.Data}, transfer{[]*device.Buffer{&b.Qs, &b.Ks, &b.Vs}[i], bytesOf(t.Scales)})
 	}
 	if err := b.alloc(op); err != nil {
 		return nil, err
@@ -74,7 +70,32 @@ func (op *Op) runHost(ctx context.Context, q, k, v Input) (*Result, error) {
 	if err := op.work()(ctx, uploads, downloads); err != nil {
 		return nil, err
 	}
-	return &Result{Output: op.problem.Output, O: o, LSE: float32s(lse)}, nil
+	r := &Result{Output: op.problem.Output, O: o, LSE: float32s(lse)}
+	if means != nil {
+		means.addMeans(op.problem, tensors[0], r.LSE)
+	}
+	return r, nil
+}
+
+// quantise quantises the inputs that are not quantised. It returns the keys' means if the option
+// CentreKeys removed them.
+func (op *Op) quantise(inputs ...Input) (tensors [3]*fp8.Tensor, keys *centred, err error) {
+	for i, in := range inputs {
+		name, dims := "QKV"[i:i+1], []fp8.Dims{op.Dims(), op.DimsKV(), op.DimsKV()}[i]
+		if in == nil {
+			return tensors, nil, fmt.Errorf("%s is missing", name)
+		}
+		if op.opt.CentreKeys && name == "K" {
+			if keys, err = centre(in, dims); err != nil {
+				return tensors, nil, fmt.Errorf("%s: %w", name, err)
+			}
+			in = keys
+		}
+		if tensors[i], err = in.quantised(codec(op.problem), dims); err != nil {
+			return tensors, nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return tensors, keys, nil
 }
 
 // transfer is a copy between a buffer and the host.
