@@ -9,7 +9,7 @@ import (
 // without code and tables, mostWords with them.
 const (
 	mostProse = 1000
-	mostWords = 2000
+	mostWords = 1875
 )
 
 func TestReadmeIsShort(t *testing.T) {
