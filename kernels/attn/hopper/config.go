@@ -60,6 +60,10 @@ type Schedule struct {
 	ProductColumns int `json:"product_columns"`
 	// BlocksPerSM is the number of blocks that share the registers of an SM.
 	BlocksPerSM int `json:"blocks_per_sm"`
+	// Dependent selects programmatic dependent launch: blocks start and initialise their barriers
+	// while the launch before this one in the stream ends, and wait for its end before they read
+	// memory. They let the next launch do the same.
+	Dependent bool `json:"dependent"`
 }
 
 // String lists what is set, in the short form that records use.
@@ -94,6 +98,9 @@ func (c Config) String() string {
 	}
 	if c.BlocksPerSM > 1 {
 		s += fmt.Sprintf(" blocks-%d", c.BlocksPerSM)
+	}
+	if c.Dependent {
+		s += " dependent"
 	}
 	return s
 }

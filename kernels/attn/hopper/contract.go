@@ -32,7 +32,7 @@ func New(p problem.Attention, c Config) (*kernel.Kernel, error) {
 		Launches: []kernel.Launch{{
 			Entry: k.Name(), Args: args,
 			Grid: c.grid(p), Block: []expr.Expr{expr.Const(int64(c.threads()))}, Cluster: []expr.Expr{expr.Const(int64(c.Split))},
-			Shared: expr.Const(int64(c.plan(p.D).total)),
+			Shared: expr.Const(int64(c.plan(p.D).total)), Dependent: c.Dependent,
 		}},
 		Claims:    map[string]string{"p": string(problem.E4M3), "accumulator": "f32"},
 		Structure: map[string]int{"tile_q": c.rows(), "tile_kv": c.TileN, "stages": c.Stages, "split": c.Split},

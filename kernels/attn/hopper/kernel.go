@@ -34,7 +34,13 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 		k.Version(8, 1) // has st.async
 	}
 	g := newGen(k, p, c)
+	if c.Dependent {
+		k.GriddepcontrolLaunchDependents() // the next launch waits for the end of this one anyhow
+	}
 	g.open()
+	if c.Dependent {
+		k.GriddepcontrolWait()
+	}
 	g.group = g.uniform(k.TidX().Shr(7)) // after open: the shuffle would delay the barriers
 	k.If(g.group.SetpEq(0), g.produce).Else(g.consume)
 	return k, g.args, nil
