@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/internal/recordtest"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -33,6 +34,7 @@ type measured struct {
 	Small    []size   // those that are smaller than leastText
 	Tables   int      // the number of tables that scroll sideways
 	Unpinned []string // the tables whose first column scrolls away
+	Clipped  []string // names that do not fit: texts beyond their chart, and cells of a first column
 }
 
 // size is an element and its height in pixels.
@@ -48,7 +50,7 @@ func (s size) String() string { return fmt.Sprintf("%s (%.1f px)", s.What, s.Hei
 const measure = `
 const name = e => e.tagName + "." + (e.getAttribute("class") || "") + " " + e.textContent.trim().slice(0, 40);
 const round = x => Math.round(x * 10) / 10;
-const r = {Width: innerWidth, Scroll: document.documentElement.scrollWidth, Outside: [], Targets: 0, Taps: [], Texts: 0, Small: [], Tables: 0, Unpinned: []};
+const r = {Width: innerWidth, Scroll: document.documentElement.scrollWidth, Outside: [], Targets: 0, Taps: [], Texts: 0, Small: [], Tables: 0, Unpinned: [], Clipped: []};
 for (const e of document.body.querySelectorAll("*")) {
   if (e.closest(".scroll table") || e.closest("svg") && e.tagName !== "text") continue;
   const b = e.getBoundingClientRect();
@@ -63,6 +65,11 @@ for (const e of document.querySelectorAll("svg text")) {
   const h = parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().d;
   r.Texts++;
   if (h < LEASTTEXT) r.Small.push({What: name(e), Height: round(h)});
+  const b = e.getBoundingClientRect(), c = e.closest("svg").getBoundingClientRect();
+  if (b.right > c.right + 2 || b.left < c.left - 2 || e.textContent.endsWith("…")) r.Clipped.push(name(e));
+}
+for (const e of document.querySelectorAll("td:first-child, th:first-child")) {
+  if (e.scrollWidth > e.clientWidth + 1) r.Clipped.push(name(e));
 }
 for (const box of document.querySelectorAll(".scroll")) {
   if (box.scrollWidth <= box.clientWidth) continue;
@@ -111,7 +118,9 @@ func browse(t *testing.T, page string, widths ...int) (all []measured) {
 // wide returns a page with long names, many tables and every kind of chart.
 func wide(t *testing.T) string {
 	config := "192x192 stages-2 persistent ping-pong polynomial-16 sum-column"
-	fill := append(odd(), one(chosen(20, config, problem.Square(4, 32, 4096, 64), 5), record.Merge))
+	file := recordtest.New("attention_forward.ptx:attention_forward_kernel") // a name without a space
+	recordtest.OnGPU(file)
+	fill := append(odd(), one(chosen(20, config, problem.Square(4, 32, 4096, 64), 5), record.Merge), one(file, record.Reject))
 	for day := range 4 { // enough records for a chart of the history
 		fill = append(fill, campaign(9*day, 1.4-0.1*float64(day)))
 	}
@@ -119,7 +128,8 @@ func wide(t *testing.T) string {
 }
 
 // TestBrowser checks the layout in windows of phones, a tablet and a desktop: no part of the page
-// is wider than the window, text in charts is readable, and tables keep their first column in view.
+// is wider than the window, text in charts is readable and not cut off, names fit their columns, and
+// tables keep their first column in view.
 // On phones, links are high enough for a finger.
 func TestBrowser(t *testing.T) {
 	widths := []int{360, 390, 768, 1600}
@@ -133,6 +143,9 @@ func TestBrowser(t *testing.T) {
 		}
 		if m.Texts < 50 || len(m.Small) > 0 {
 			t.Errorf("%s %d of %d texts in charts are smaller than %d pixels: %v", in, len(m.Small), m.Texts, leastText, first(m.Small))
+		}
+		if len(m.Clipped) > 0 {
+			t.Errorf("%s these names do not fit: %q", in, m.Clipped)
 		}
 		if len(m.Unpinned) > 0 {
 			t.Errorf("%s the first column of these tables scrolls away: %q", in, m.Unpinned)

@@ -94,7 +94,7 @@ func latency(s *Shape, r *Row) Figure {
 }
 
 // The positions of the samples and the histogram in the drawing.
-const plotTop, plotBottom, plotLeft, plotSplit, plotRight = 8.0, 132.0, 48.0, 300.0, 392.0
+const plotTop, plotBottom, plotLeft, plotSplit, plotRight = 8.0, 132.0, 54.0, 300.0, 392.0
 
 // latencyScale returns a scale for most of the samples, and the number of samples above it.
 // Those are drawn at the edge: one launch that was interrupted would compress all others.
@@ -179,7 +179,7 @@ func (v *View) roofline(device string) (Figure, bool) {
 }
 
 func drawRoofline(device string, spots []spot, from *evidence.Item) Figure {
-	const top, bottom, left, right = 16.0, 220.0, 44.0, 392.0
+	const top, bottom, left, right = 16.0, 220.0, 44.0, 380.0
 	c := from.Performance.Ceiling
 	ridge := 1e3 * c.FLOPs / c.Bandwidth // FLOP per byte
 	xs, ys := []float64{ridge / 3, ridge * 3}, []float64{c.FLOPs * 1.2}

@@ -88,7 +88,7 @@ func (s *Shape) line(k *Kernel) line {
 }
 
 func drawHistory(s *Shape, lines []line) Figure {
-	const top, bottom, left, right = 10.0, 226.0, 44.0, 268.0
+	const top, bottom, left, right = 10.0, 226.0, 44.0, chartWidth - 8.0
 	var values, days []float64
 	most := 0
 	for _, l := range lines {
@@ -129,8 +129,9 @@ func drawHistory(s *Shape, lines []line) Figure {
 		}
 		ends = append(ends, points[len(points)-1][1])
 	}
+	// A label stands above the end of its line, where it has the width of the chart.
 	for i, at := range apart(ends, lineGap, bottom) {
-		d.text("label", "start", right, at+3.5, clip(lines[i].label, 16))
+		d.text("label", "end", right, at-7, lines[i].label)
 	}
 	d.text("tick", "start", left, 243, first)
 	if last != first {
