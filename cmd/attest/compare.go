@@ -23,7 +23,7 @@ func compareCommand(env *cli.Env) *cobra.Command {
 
   attest compare stage2 stage3b
 
-On a GPU the two are timed in turns, in one run. Without a GPU the times are PREDICTED, and
+On a GPU the two are timed interleaved, in one run. Without a GPU the times are PREDICTED, and
 two tables say where the difference in time arises: by what the SMs do or wait for, and by
 phase (see attest profile --help).
 A PTX file is a KERNEL, too, as in compare stage3b mine.ptx.

@@ -22,21 +22,24 @@ func diffCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff A [B]",
 		Short: "Find the first intermediate value in which two kernels differ",
-		Long: `Find the first intermediate value in which two kernels differ, or a kernel and the float64
-reference if B is not given: the logits S, the maximum m, the row sum l, the weights P or the
-output O.
+		Long: `Find the first intermediate value in which two kernels differ: the logits S, the maximum m,
+the row sum l, the weights P or the output O. Without B, the kernel A is compared with the
+float64 reference.
 
   attest diff mine.ptx
   attest diff stage3b mine.ptx
 
-It works with any kernel, because it looks only at outputs. It runs the kernel once with the real
-V and then once for each D keys with a V that is a part of the identity matrix: the output is then
-the matrix of weights P/l. A common factor of a whole row is the row sum; a common factor of all
-keys before a tile is a wrong rescaling; single weights are the logits; right weights with a wrong
-O are the product with V.
+It works with any kernel, because it looks only at outputs. It runs the kernel once with the
+real V, and then once for each D keys with a V that is a part of the identity matrix. The
+output is then the matrix of weights P/l, and its pattern shows the wrong value:
 
-The map shows tiles of rows (down) and of keys (across); . agrees, x differs. The exit code is 1 if
-the kernels differ beyond rounding.
+  all weights of a row are off by one factor         the row sum l
+  the weights before a tile are off by one factor    the rescaling by the maximum m
+  single weights are wrong                           the logits S
+  the weights are right, but O is wrong              the product with V
+
+The map shows tiles of rows (down) and of keys (across). A dot means that the tile agrees, an
+x that it differs. The exit code is 1 if the kernels differ by more than rounding.
 
 JSON: {"a", "b", "shape", "device", "tile_q", "tile_kv", "bad_weights", "bad_outputs", "first":
 {"value", "batch", "head", "row", "key", "why"} or null, "tiles": [{"batch", "head", "row",

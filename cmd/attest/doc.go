@@ -324,7 +324,7 @@
 // # JSON of export
 //
 // With -o, one object: "kind", "file", "bytes", "kernels" and "with_records", the number of
-// kernels that a record vouches for. evidence verify --export writes "kind", "attest", "code" and
+// kernels that have a record. evidence verify --export writes "kind", "attest", "code" and
 // "kernels", a list of "name", "config", "identity", "state" and "record".
 //
 // # JSON of remote

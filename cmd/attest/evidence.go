@@ -118,8 +118,12 @@ func evidenceList(x *archive.Archive) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the records with their verdicts",
-		Long: `List the records, the oldest first, with their newest verdicts. Damaged files are listed on
-standard error and make the exit code 1; the rest is listed.
+		Long: `List the records, the oldest first, with their newest verdicts.
+
+  attest evidence list --kernel stage3b
+
+Damaged files are listed on standard error and make the exit code 1; all other records are
+still listed.
 
 JSON, one object per record: {"hash", "seq", "time", "kernel", "ptx", "format", "target",
 "device", "shapes", "outcome", "why", "verdict"}; outcome, why and verdict (a hash) are
@@ -148,6 +152,8 @@ func evidenceShow(x *archive.Archive) *cobra.Command {
 		Short: "Show one record or verdict in full",
 		Long: `Show a record with the verdicts on it, a verdict with the record that it judged, or a
 mutation score.
+
+  attest evidence show 3f9a
 
 With --kernel, write the kernel of the record to a folder instead, so that it can be run
 again: its PTX as kernel.ptx and its call as kernel.json.
@@ -182,10 +188,14 @@ func evidenceDiff(x *archive.Archive) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",
 		Short: "Compare two records",
-		Long: `Compare two records: configuration, build and verdict where they differ; resources, errors
-and medians of both, with the ratio of B to A. The hash of a verdict selects the record that
-it judges. Times of two runs do not prove a difference; attest compare times both kernels in
-one run. The exit code is 0 whether they differ or not.
+		Long: `Compare two records.
+
+  attest evidence diff 3f9a 81c0
+
+It shows configuration, build and verdict where they differ, and the resources, errors and
+median times of both with the ratio of B to A. The hash of a verdict selects the record that
+it judges. Times from two runs do not prove a difference; attest compare times both kernels in
+one run. The exit code is 0 whether the records differ or not.
 
 JSON: one object with these fields; a number that one of them lacks is null:
 
@@ -205,7 +215,11 @@ func evidenceExport(x *archive.Archive) *cobra.Command {
 		Use:   "export FILE",
 		Short: "Write all evidence as one file",
 		Long: `Write all records and verdicts as one file, for example to copy them from a machine with a
-GPU. The file is a compressed tar of the folder. attest evidence import adds it to another
+GPU.
+
+  attest evidence export h200.tar.gz
+
+The file is a compressed tar of the folder. attest evidence import adds it to another
 folder, where the hashes stay the same. Damaged evidence is refused. - is standard output.
 
 JSON: {"records", "verdicts", "remarks", "scores", "head", "bytes"}; head is the hash of the newest entry,
@@ -223,8 +237,11 @@ func evidenceImport(x *archive.Archive) *cobra.Command {
 		Use:   "import FOLDER|FILE…",
 		Short: "Add the evidence of other folders or exports",
 		Long: `Add the records and verdicts of other folders of evidence, or of files that attest evidence
-export or tar wrote, in the given order. - is standard input. Records that are present are
-not added again. A damaged folder or file is refused, and the import stops there.
+export or tar wrote, in the given order.
+
+  attest evidence import h200.tar.gz
+
+- is standard input. Records that are present are not added again. A damaged folder or file is refused, and the import stops there.
 
 JSON, one object per folder or file: {"from", "records", "verdicts", "remarks", "scores", "known"}: how many
 were added, and how many were present already.`,

@@ -14,8 +14,11 @@ func evidenceVerify(x *archive.Archive) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Check every hash, every link of the chain and every verdict",
-		Long: `Check every hash and every link of the chain, and judge every record again: a verdict that its
-own gates or its record do not support is a problem. Other versions of attest judge by other
+		Long: `Check every hash and every link of the chain, and judge every record again.
+
+  attest evidence verify
+
+A verdict that its own gates or its record do not support is a problem. Other versions of attest judge by other
 rules, so for their records a different verdict is a note. Each damaged file is listed with
 what is wrong with it, and the exit code is 1. Files of a run that was killed are harmless;
 they are listed as notes.
@@ -60,8 +63,12 @@ func evidenceHeads(x *archive.Archive) *cobra.Command {
 		Use:   "heads",
 		Short: "Print the heads that the store has had, for a file in git",
 		Long: `Print the number and the hash of every entry: the heads that the store has had, the oldest
-first. The list only grows. Keep it in git, at a place where the keeper of the store cannot
-change the past, and attest evidence verify --heads finds a chain that was rewritten or cut.
+first.
+
+  attest evidence heads > evidence.heads
+
+The list only grows. Keep it in a git repository whose history the keeper of the store cannot
+change. attest evidence verify --heads then finds a chain that was rewritten or cut.
 
 JSON, one object per entry: {"seq", "hash"}.`,
 		Example: `  attest evidence heads > evidence.heads && git commit -m heads evidence.heads
@@ -75,8 +82,11 @@ func evidenceKeygen(x *archive.Archive) *cobra.Command {
 	return &cobra.Command{
 		Use:   "keygen [FILE]",
 		Short: "Make a key that signs what is added to the evidence",
-		Long: `Make an ed25519 key and print the public key. From then on every command that adds to the
-evidence signs its entries. The private key is written to FILE, or to attest/evidence.key in
+		Long: `Make an ed25519 key and print the public key.
+
+  attest evidence keygen
+
+From then on every command that adds to the evidence signs its entries. The private key is written to FILE, or to attest/evidence.key in
 the folder for configurations, where all commands look for it. ATTEST_KEY names another file.
 The key must not lie in the store, because stores are published. An existing key is never
 replaced.

@@ -67,7 +67,7 @@ with the change, "gain": microseconds saved, "share": of the present time, "boun
 	}
 	kernelFlags(c, &x.Selection)
 	shapeFlag(c, &x.shape, "mission", "what is computed")
-	chipFlag(c, &x.chip, "one of the kernel's target")
+	chipFlag(c, &x.chip, "GPU to predict for", "one of the kernel's target")
 	launchFlag(c, &x.launch)
 	c.Flags().IntVar(&x.most, "most", 3, "number of changes to show")
 	return c

@@ -24,13 +24,13 @@ import (
 
 func exportCommand(env *cli.Env) *cobra.Command {
 	c := group("export", "Write kernels for PyTorch, CuPy, C and other programs",
-		`Write kernels of attest as one file for another program. Nothing has to be compiled: the
-driver of the GPU compiles the PTX in the file.
+		`Write kernels of attest as one file for another program. You compile nothing: the GPU's driver
+compiles the PTX in the file.
 
   attest export torch -o attest_attention.py
 
-Each file carries its licence, versions, the hashes of its kernels and the records that vouch for
-them. attest evidence verify --export FILE says whether a file is what was measured.`,
+Each file contains its licence, the version of attest, the hashes of its kernels, and the records
+in which they were measured. attest evidence verify --export FILE checks a file against them.`,
 		`  attest export torch --chip H100 -o attest_attention.py
   attest export c --chip L4 --head-dim 128 -o attest_attention.h
   attest export ptx hopper --shape long > hopper.json
@@ -44,15 +44,16 @@ The file needs PyTorch and the NVIDIA driver. It has attention for FP8 tensors, 
 torch.ops.attest.attention, quantize, and scaled_dot_product_attention with the arguments of
 PyTorch. It runs on the current stream, under torch.compile and in CUDA graphs.
 
---batch names the batches: attention_varlen takes packed sequences, and attention_with_kvcache a
-padded or paged cache. --lse, --softcap and --sinks add kernels with these features, and --mask
-window adds sliding windows. Windows, soft caps and sinks need a batch other than uniform.`),
+--batch names the layouts of sequences: attention_varlen takes packed sequences, and
+attention_with_kvcache takes a padded or paged cache. --lse, --softcap and --sinks add kernels with
+these features, and --mask window adds sliding windows. Windows, soft caps and sinks need a batch
+other than uniform.`),
 		exportFamily(env, "cupy", "Write a Python file for CuPy",
 			`Write a Python file with FP8 attention for CuPy. It has attention and quantize.
 
   attest export cupy --chip H100 --output f16 -o attest_attention.py`),
 		exportFamily(env, "c", "Write a C header",
-			`Write a C header with FP8 attention. It needs cuda.h and the driver, no CUDA compiler. The
+			`Write a C header with FP8 attention. It needs cuda.h and the driver, but no CUDA compiler. The
 comment at its top shows the calls.
 
   attest export c --chip H100 -o attest_attention.h`),
@@ -95,7 +96,7 @@ JSON, if -o is given: {"kind", "file", "bytes", "kernels", "with_records"}.`
 func (x *exporter) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&x.out, "out", "o", "", "write to this `file` instead of standard output")
-	f.StringVar(&x.evidence, "evidence", evidence.Dir, "folder of the records that may vouch for the kernels")
+	f.StringVar(&x.evidence, "evidence", evidence.Dir, "folder with the records in which the kernels were measured")
 }
 
 func exportFamily(env *cli.Env, kind, short, long string) *cobra.Command {
@@ -104,8 +105,8 @@ func exportFamily(env *cli.Env, kind, short, long string) *cobra.Command {
 		Use: kind, Short: short,
 		Long: long + `
 
-The file has all kernels that are the fastest ones for some shape on --chip, for each
-combination of --head-dim, --mask and --output, and the choice between them.` + exportedHelp,
+For each combination of --head-dim, --mask and --output, the file has every kernel that is the
+fastest for some shape on --chip, and it chooses the kernel by the shape.` + exportedHelp,
 		Example: fmt.Sprintf("  attest export %s --chip H100 -o FILE\n  attest export %s --chip L4 --head-dim 128 --mask causal --output bf16 -o FILE", kind, kind),
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return x.family(c, kind) },
@@ -113,17 +114,17 @@ combination of --head-dim, --mask and --output, and the choice between them.` + 
 	x.flags(c)
 	f := c.Flags()
 	f.StringVar(&x.format, "format", "e4m3", "format of Q, K and V: e4m3 or e5m2")
-	f.StringSliceVar(&x.headDims, "head-dim", []string{"64", "128"}, "head dimensions")
+	f.StringSliceVar(&x.headDims, "head-dim", []string{"64", "128"}, "head dimensions: 64, 96, 128, 192, 256")
 	f.StringSliceVar(&x.masks, "mask", []string{"none", "causal"}, "masks: none, causal, and for PyTorch window")
 	f.StringSliceVar(&x.outputs, "output", []string{"f16", "bf16"}, "formats of O: f16, bf16")
 	if kind == "torch" {
-		f.StringSliceVar(&x.batches, "batch", []string{"uniform", "padded", "paged", "packed"}, "how sequences lie in memory: uniform (one length), padded, paged, packed")
-		f.BoolVar(&x.lse, "lse", false, "also kernels that return the log-sum-exp")
-		f.BoolVar(&x.softcap, "softcap", false, "also kernels with a soft cap, except for uniform")
-		f.BoolVar(&x.sinks, "sinks", false, "also kernels with attention sinks, except for uniform")
+		f.StringSliceVar(&x.batches, "batch", []string{"uniform", "padded", "paged", "packed"}, "layout of the sequences in memory: uniform (one length), padded, paged, packed")
+		f.BoolVar(&x.lse, "lse", false, "also export kernels that return the log-sum-exp")
+		f.BoolVar(&x.softcap, "softcap", false, "also export kernels with a soft cap, except for uniform")
+		f.BoolVar(&x.sinks, "sinks", false, "also export kernels with attention sinks, except for uniform")
 		complete(c, "batch", "uniform", "padded", "paged", "packed")
 	}
-	chipFlag(c, &x.chip, "H100")
+	chipFlag(c, &x.chip, "GPU to choose kernels for", "H100")
 	complete(c, "format", "e4m3", "e5m2")
 	complete(c, "mask", "none", "causal", "window")
 	complete(c, "output", campaign.Outputs...)
@@ -247,15 +248,17 @@ func exportPTX(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ptx KERNEL",
 		Short: "Write the PTX of a kernel with its call as JSON",
-		Long: `Write one kernel as JSON: its PTX, every piece of memory that it touches, its launches with their
-arguments, and the limits within which it serves a problem. Sizes are expressions over names such
-as cdiv(Sq, 128); go doc github.com/GOATnote-Inc/attest/expr describes their grammar, and go doc
-github.com/GOATnote-Inc/attest/kernel the fields.
+		Long: `Write one kernel as JSON: its PTX, the memory that it uses, its launches with their arguments,
+and the limits of the problems that it supports.
 
   attest export ptx hopper --shape long -o hopper.json
 
-The object has "attest_export", "kind", "licence", "attest", "chip" and "kernels"; a kernel is the
-contract with "identity", "sha256" and "records".` + exportedHelp,
+Sizes are expressions over names, such as cdiv(Sq, 128). go doc
+github.com/GOATnote-Inc/attest/expr describes their grammar, and go doc
+github.com/GOATnote-Inc/attest/kernel describes the fields.
+
+The object has "attest_export", "kind", "licence", "attest", "chip" and "kernels". A kernel is its
+contract plus "identity", "sha256" and "records".` + exportedHelp,
 		Example: "  attest export ptx stage3b | jq -r '.kernels[0].launches[0].grid'\n  attest export ptx hopper --causal --shape big128 -o hopper.json",
 		Args:    arguments(1, "one KERNEL; attest list kernels shows the names"),
 		RunE: func(_ *cobra.Command, args []string) error {

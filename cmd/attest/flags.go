@@ -64,8 +64,8 @@ func kernelFlags(c *cobra.Command, s *campaign.Selection) {
 
 // headDimFlag is for commands where no shape need be given.
 func headDimFlag(c *cobra.Command, to *int) {
-	c.Flags().IntVar(to, "head-dim", 0, "head dimension: 64 or 128; the default is the head dimension of --shape, or 64")
-	complete(c, "head-dim", "64", "128")
+	c.Flags().IntVar(to, "head-dim", 0, "head dimension: 64, 96, 128, 192 or 256, as far as the kernel supports it; the default is the head dimension of --shape, or 64")
+	complete(c, "head-dim", "64", "96", "128", "192", "256")
 }
 
 // deviceFlag says where kernels run.
@@ -149,12 +149,12 @@ func lookupFlag(c *cobra.Command, to *string) {
 	c.PersistentFlags().StringVar(to, "evidence", evidence.Dir, "folder that the evidence is read from")
 }
 
-// chipFlag chooses a GPU for predictions.
-func chipFlag(c *cobra.Command, to *string, otherwise string) {
+// chipFlag chooses a GPU. what says what it is chosen for, and otherwise names the default.
+func chipFlag(c *cobra.Command, to *string, what, otherwise string) {
 	var names []string
 	for _, p := range chips.All {
 		names = append(names, p.Name)
 	}
-	c.Flags().StringVar(to, "chip", "", "GPU to predict for: "+strings.Join(names, ", ")+"; the default is "+otherwise)
+	c.Flags().StringVar(to, "chip", "", what+": "+strings.Join(names, ", ")+"; the default is "+otherwise)
 	complete(c, "chip", names...)
 }

@@ -35,14 +35,15 @@ Four gates run in this order. A gate that is red stops the kernel.
                and guard bands are unchanged, and a second run gives the same bits. On the
                same inputs, wrong outputs (zeros, the mean of V, swapped heads, a missing
                last tile …) must fail, or the gate is void
-  performance  on a GPU, timed in turns with the baseline and the rivals; the outputs of
+  performance  on a GPU, timed interleaved with the baseline and the rivals; the outputs of
                timed launches are checked, and no time may beat physics
 
 Each kernel gets one verdict:
 
   MERGE           all gates are green, and the kernel is faster than its baseline
-  CORRECT         correct, not timed: no GPU; with a baseline, the predicted times follow, and
-                  "cannot pay" if even free changes would not reach the least speedup
+  CORRECT         correct, not timed, because there is no GPU. With a baseline the predicted
+                  times follow, and "cannot pay" if the kernel would miss the minimum speedup
+                  even if its changed part took no time
   NO-CHANGE       the kernel is the same as its baseline
   VALID-NEGATIVE  correct and timed, but not faster by enough
   DEFER           the run could not decide
@@ -60,9 +61,9 @@ the format and the device allow. Each kernel is compared with the one that it bu
 designs for Hopper are compared with the last stage. On a machine with a GPU, cases run
 there; without one they run on the emulator, and performance is skipped.
 
-Each kernel of a PTX file or a Go package is judged in a process of its own. One that hangs, crashes or
-needs more than --memory or --timeout gets REJECT with the reason, and gate goes on with the
-next kernel.
+Each kernel of a PTX file or a Go package is judged in its own process. A kernel that hangs,
+crashes or exceeds --memory or --timeout gets REJECT with the reason, and gate continues with
+the next kernel.
 
 A kernel is written for one head dimension, and hopper is written for a shape (mission
 without --shape). Where the shapes need several texts, each text is judged on its own

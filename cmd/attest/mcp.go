@@ -25,12 +25,12 @@ Protocol, on standard input and output.
 
   claude mcp add attest -- attest mcp
 
-An agent sends PTX with the JSON of its call and gets JSON back. All kernels run on the emulator,
-so no GPU is needed and no GPU is at risk.
+An agent sends PTX with the JSON of its call and gets JSON back. All kernels run on the
+emulator, so no GPU is needed and no GPU is at risk.
 
-What an agent sends is not trusted: each call runs in a process of its own and in a new folder with
-only what was sent. --timeout, --memory and a limit on texts and output contain it. The tools take
-no paths and no flags.`,
+The server does not trust an agent. Each call runs in its own process, in a new folder that
+holds only what the agent sent, within --timeout, --memory and a limit on the size of texts
+and output. The tools take no paths and no flags.`,
 		Example: "  attest mcp\n  attest mcp --timeout 5m --memory 8GiB --evidence .attest",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -91,7 +91,7 @@ the peak:
 	kernelFlags(c, &x.Selection)
 	deviceFlag(c, &x.Name)
 	shapeFlag(c, &x.shape, "mission", "what is computed")
-	chipFlag(c, &x.chip, "the GPU of this machine, or one of the kernel's target")
+	chipFlag(c, &x.chip, "GPU to predict for", "the GPU of this machine, or one of the kernel's target")
 	launchFlag(c, &x.launch)
 	f := c.Flags()
 	f.StringVar(&x.cache, "cache", string(timing.Warm), "where the operands are at the start of the predicted run: warm (in the L2) or cold (in DRAM)")

@@ -19,17 +19,17 @@ func remoteCommand(env *cli.Env) *cobra.Command {
 
   attest gate stage3b --on me@box
 
-attest gate, bench, run, exec, profile, explain, tune, compare, calibrate and doctor take --on HOST.
-HOST is anything that ssh accepts. attest sends a binary of itself and the input files, shows
+These commands take --on HOST: gate, bench, run, exec, profile, explain, diff, tune, compare,
+calibrate and doctor. HOST is anything that ssh accepts. attest sends a binary of itself and the input files, shows
 the output as if the command ran here, and brings records and output files home. The job does
 not depend on the connection: if that is lost, attest connects again, and the same command
 finds the job again later. Ctrl-C ends the job.
 
-attest needs a POSIX shell over there, no root and no installation. All of its files are in
+The machine needs a POSIX shell, but no root access and no installation. All of its files are in
 one folder, .attest-remote in the home folder, which attest remote clean removes.
 
-A command of your own that reaches the machine can have a name. It must run the words that
-attest appends on the machine, without a terminal:
+If you reach the machine with a command of your own, give the machine a name. attest appends the
+words of the remote command to yours; your command must run them there, without a terminal:
 
   attest remote add l4 --ssh "gcloud compute ssh box --zone us-central1-a --"
   attest gate stage3b --on l4`,
@@ -63,7 +63,11 @@ func remoteAdd(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Give a machine a name",
-		Long: `Give a machine a name for --on, with the command that reaches it. The names are kept in
+		Long: `Give a machine a name for --on, with the command that reaches it.
+
+  attest remote add l4 --ssh "gcloud compute ssh box --zone us-central1-a --"
+
+The names are kept in
 attest/hosts.json in your folder for configurations. A name that exists gets the new values.
 
 JSON: {"name", "ssh", "dir", "env"}.`,
@@ -98,7 +102,7 @@ JSON: {"name", "ssh", "dir", "env"}.`,
 	}
 	f := c.Flags()
 	f.StringVar(&h.SSH, "ssh", "", "the `command` that reaches the machine; ssh NAME when empty")
-	f.StringVar(&h.Dir, "dir", "", "the `folder` over there that attest uses; ~/.attest-remote when empty")
+	f.StringVar(&h.Dir, "dir", "", "the `folder` on the machine that attest uses; ~/.attest-remote when empty")
 	f.StringArrayVar(&vars, "env", nil, "a variable of the environment of jobs, as `NAME=VALUE`; repeat the flag for several")
 	return c
 }
@@ -107,8 +111,11 @@ func remoteRemove(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Forget the name of a machine",
-		Long: `Forget the name of a machine. attest remote clean removes what attest has on the machine;
-do that first.
+		Long: `Forget the name of a machine.
+
+  attest remote clean l4 && attest remote remove l4
+
+This does not remove the files of attest on the machine: run attest remote clean first.
 
 JSON: {"name"}.`,
 		Example: "  attest remote clean l4 && attest remote remove l4",
@@ -142,8 +149,10 @@ func remoteList(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [HOST…]",
 		Short: "List the named machines, or what attest has on a machine",
-		Long: `List the named machines. With HOST, ask the machine and list the jobs and binaries that attest
-has there.
+		Long: `List the named machines. With HOST, list the jobs and binaries that attest has on that
+machine.
+
+  attest remote list l4
 
 A job is "running", "ended" (its results wait for the command that started it) or "lost" (it
 has no exit code, because it was killed or the machine was restarted).
@@ -238,8 +247,11 @@ func remoteClean(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clean HOST…",
 		Short: "Remove everything that attest has on a machine",
-		Long: `Remove the folder of attest on a machine: binaries, jobs and the results that nobody fetched.
-While jobs run there, nothing is removed and the exit code is 1; --stop ends the jobs first.
+		Long: `Remove the folder of attest on a machine: binaries, jobs, and results that were not fetched.
+
+  attest remote clean l4
+
+While jobs run there, nothing is removed and the exit code is 1. --stop ends the jobs first.
 
 JSON, one object per machine: {"host", "removed", "dir", "bytes", "binaries", "jobs"}.`,
 		Example: "  attest remote clean l4\n  attest remote clean l4 --stop",

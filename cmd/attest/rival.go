@@ -40,7 +40,7 @@ PyTorch, in two minutes on 16 cores, into a folder of the user's cache (or $ATTE
 All commands that time fa3 use it from then on, and their records name the revision and the
 compiler.
 
-All implementations take turns in random order, in one process. Each number is the time of
+All implementations are timed interleaved in random order, in one process. Each number is the time of
 one launch in microseconds. "graph" replays many launches in a graph and divides by their number;
 "event" times one launch between two events. "warm" uses the same buffers again; "cold"
 uses others, or flushes the L2 cache. JAX has neither graphs nor events: its "graph" is a

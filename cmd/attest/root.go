@@ -87,6 +87,11 @@ func completionCommand(root *cobra.Command) *cobra.Command {
 		panic(err) // cobra did not make it
 	}
 	c.Short = "Print a script with which a shell completes commands, kernels and shapes"
+	c.Long = `Print a script with which a shell completes commands, flags, kernels and shapes.
+
+  source <(attest completion bash)
+
+The help of the command for your shell says where to put the script.`
 	asGroup(c)
 	return c
 }

@@ -23,8 +23,8 @@ configuration, until the best three have no neighbour left that was not tried, o
 --budget configurations were tried.
 
 A configuration must pass the gates of resources, defects and correctness by the smoke
-plan of attest gate before its time counts. On a GPU times are measured, in turns with
-the preset. Without a GPU they are PREDICTED by the simulator of attest profile. Gate and
+plan of attest gate before its time counts. On a GPU times are measured, interleaved
+with the preset. Without a GPU they are PREDICTED by the simulator of attest profile. Gate and
 measure the best before you believe them.
 
 Everything that was tried is in --state, which is written after each configuration; the
@@ -43,7 +43,7 @@ JSON: {"goal", "tried", "green", "spent", "start", "best": [{"name", "config",
 	formatFlags(c, &x.Selection)
 	deviceFlag(c, &x.Name)
 	shapeFlag(c, &x.Shape, "mission", "shape that the kernel is made fast for")
-	chipFlag(c, &x.Chip, "one of the kernel's target")
+	chipFlag(c, &x.Chip, "GPU to predict for", "one of the kernel's target")
 	f := c.Flags()
 	f.IntVar(&x.Budget, "budget", 60, "largest number of configurations to try")
 	f.StringVar(&x.State, "state", "", "file that keeps what was tried; .attest/tune-KERNEL.json when empty")

@@ -29,9 +29,9 @@ last run: lines that are gone with -, new lines with +.
 
   attest watch gate mine.ptx --plan smoke
 
-COMMAND is gate, exec, run, diff, profile, explain or ptx. watch looks at the files that the command
-line names, at the JSON file beside a PTX file, at the Go files of a package, and at the files that a
-launch file names. Flags of watch stand before COMMAND. Ctrl-C ends it.`,
+COMMAND is gate, exec, run, diff, profile, explain or ptx. watch follows the files on the command
+line, the JSON file beside a PTX file, the Go files of a package, and the files that a launch file
+names. Put the flags of watch before COMMAND. Ctrl-C ends it.`,
 		Example: `  attest watch gate mine.ptx --plan smoke
   attest watch gate ./mypkg.Kernel --plan smoke
   attest watch exec kernel.ptx --launch launch.json --check all

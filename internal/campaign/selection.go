@@ -51,7 +51,7 @@ func Formats() (names []string) {
 var Outputs = []string{"f16", "bf16"}
 
 // headDims are the head dimensions that kernels of attest exist for.
-var headDims = []int{64, 96, 128, 256}
+var headDims = []int{64, 96, 128, 192, 256}
 
 // Check refuses flags that do not go together.
 func (s *Selection) Check() error {
