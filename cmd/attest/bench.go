@@ -34,6 +34,10 @@ that need other texts are timed one group after the other, each with all kernels
 kernel that does not support a shape is left out there, and so is a kernel whose text is
 the baseline's.
 
+--sweep N times N random shapes instead of --shape: 1 to 512 heads, 64 to 131072 keys, grouped
+heads and odd lengths among them. The record has the seed; --seed with that number draws the
+same shapes. attest report --sweep draws the result as a heat map.
+
 Without a GPU there is nothing to time: the command says so and exits with 0. The exit
 code is 1 when a kernel is wrong. --evidence keeps records of what was measured, but no
 verdicts: attest gate judges.
@@ -46,6 +50,7 @@ its hash}.`,
   attest bench stage3b --against torch,triton --processes 5
   attest bench hopper --against torch,fa3,triton,jax --shape mission,long,big64,big128 --json
   attest bench hopper --causal --shape big64,huge128
+  attest bench hopper --sweep 60 --against fa3,torch,triton --mode graph --cache warm --time 300ms --evidence .attest
   attest bench hopper hopper-pair hopper-latency --shape 1,8,777,64 --evidence .attest
   attest bench stage3b --mode graph --cache warm,cold --json | jq '.performance.shapes[].summaries[0].p50'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.Run(c.Context(), env, args) },
@@ -59,6 +64,7 @@ its hash}.`,
 	keepFlag(c, &x.Dir, "", "records")
 	f := c.Flags()
 	f.IntVar(&x.Samples, "samples", 500, "largest number of samples per candidate")
+	f.IntVar(&x.Sweep, "sweep", 0, "time this many random shapes instead of --shape")
 	f.DurationVar(&x.Time, "time", 20*time.Second, "longest time for each shape and method")
 	f.Uint64Var(&x.Seed, "seed", 0, "seed of the inputs and of the order of candidates, to repeat a measurement; 0 draws it at random")
 	return c

@@ -25,8 +25,9 @@ each shape against baselines and rivals.
 --out writes one HTML page with charts, which needs no network. --markdown writes
 COMPARE.md, HISTORY.md, STATUS.md and one VALIDATION page per kernel into a folder. --readme puts the
 table of the fastest kernels into a file, between the lines that mark its place. --svg
-draws the times of the fastest kernels beside those of the rivals. Nothing is measured and
-nothing is judged, and every number names its record.
+draws the times of the fastest kernels beside those of the rivals, and --sweep draws the
+speedups of all shapes as a heat map. Nothing is measured and nothing is judged, and every
+number names its record.
 
 --status prints one page of Markdown instead of the tables: what is done, for each kernel and
 chip, what did not work and why, and what is next by predicted gain. Predictions come from
@@ -75,6 +76,7 @@ With --status: {"time", "head", "done", "failed", "next", "targets", "milestones
 	f.StringVar(&pages.Targets, "targets", "", "file of targets; targets.json beside the evidence when empty")
 	f.BoolVar(&pages.Status, "status", false, "print one page: what is done, what did not work, what is next")
 	f.StringVar(&pages.SVG, "svg", "", "draw our times beside the rivals' into this file")
+	f.StringVar(&pages.Sweep, "sweep", "", "draw a heat map of the speedups of all shapes into this file")
 	return c
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ type Pages struct {
 	Markdown string // a folder of Markdown
 	Readme   string // a file whose table of results is replaced
 	SVG      string // a picture of our times beside those of the rivals
+	Sweep    string // a heat map of the speedups of all shapes
 	// Targets is the file of targets; "" is the one beside the evidence, if there is one.
 	Targets string
 	Status  bool // print the status page instead of the tables
@@ -44,7 +46,7 @@ func (a *Archive) Report(p Pages) error {
 	}
 	progress.Say("writing the report")
 	var written []string
-	for _, write := range []func(*report.View) ([]string, error){p.writeHTML, p.writeMarkdown, p.writeReadme, p.writeSVG} {
+	for _, write := range []func(*report.View) ([]string, error){p.writeHTML, p.writeMarkdown, p.writeReadme, p.writeSVG, p.writeSweep} {
 		paths, err := write(v)
 		written = append(written, paths...)
 		if err != nil {
@@ -133,14 +135,23 @@ func (p *Pages) writeReadme(v *report.View) ([]string, error) {
 }
 
 func (p *Pages) writeSVG(v *report.View) ([]string, error) {
-	if p.SVG == "" {
+	return picture("--svg", p.SVG, v.WriteSVG)
+}
+
+func (p *Pages) writeSweep(v *report.View) ([]string, error) {
+	return picture("--sweep", p.Sweep, v.WriteSweep)
+}
+
+// picture writes a picture to the file that a flag names, if it names one.
+func picture(flag, path string, draw func(io.Writer) error) ([]string, error) {
+	if path == "" {
 		return nil, nil
 	}
-	var picture bytes.Buffer
-	if err := v.WriteSVG(&picture); err != nil {
-		return nil, fmt.Errorf("--svg: %w", err)
+	var b bytes.Buffer
+	if err := draw(&b); err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
-	return []string{p.SVG}, atomicfile.Write(p.SVG, picture.Bytes())
+	return []string{path}, atomicfile.Write(path, b.Bytes())
 }
 
 // Summary is the JSON of attest report.

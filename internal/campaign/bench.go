@@ -23,6 +23,7 @@ type Bench struct {
 	Keeper
 	Shapes        shapes.List
 	Modes, Caches []string
+	Sweep         int // the number of random shapes
 	Samples       int
 	Time          time.Duration
 	Seed          uint64
@@ -128,7 +129,10 @@ func (x *Bench) prepare(names []string) ([]batch, error) {
 		return nil, err
 	}
 	x.Seed = seed
-	if len(x.Shapes) == 0 {
+	switch {
+	case x.Sweep > 0:
+		x.Shapes = shapes.Draw(x.Sweep, x.Seed, x.HeadDim)
+	case len(x.Shapes) == 0:
 		x.Shapes = shapes.List{shapes.Default(x.HeadDim)}
 	}
 	names, err = x.Named(names)
@@ -166,6 +170,10 @@ func (x *Bench) check() (err error) {
 		return errors.New("--samples must be at least 1")
 	case x.Time <= 0:
 		return errors.New("--time must be above 0")
+	case x.Sweep < 0:
+		return errors.New("--sweep must be at least 1")
+	case x.Sweep > 0 && len(x.Shapes) > 0:
+		return errors.New("--sweep draws the shapes at random: leave out --shape")
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ var sections = []section{
 	targetsSection,
 	climbSection,
 	timesSection,
+	sweepSection,
 	limitsSection,
 	occupancySection,
 	predictionsSection,
