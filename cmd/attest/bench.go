@@ -18,9 +18,9 @@ func benchCommand(env *cli.Env) *cobra.Command {
 
   attest bench stage3b hopper --against torch,fa3
 
-The first kernel is the baseline. Each of the other kernels is timed
-interleaved with it and with the libraries of --against, in one process and in random order; --processes repeats that in
-other processes. A kernel whose output is wrong is not timed, and the outputs of timed
+The first kernel is the baseline. Each of the other kernels is timed interleaved with it and
+with the libraries of --against, in one process and in random order; --processes repeats that
+in other processes. A kernel whose output is wrong is not timed, and the outputs of timed
 launches are checked.
 
 Each number is the time of one launch in microseconds. "graph" replays many launches in a

@@ -222,8 +222,8 @@ GPU.
 The file is a compressed tar of the folder. attest evidence import adds it to another
 folder, where the hashes stay the same. Damaged evidence is refused. - is standard output.
 
-JSON: {"records", "verdicts", "remarks", "scores", "head", "bytes"}; head is the hash of the newest entry,
-which verify shows too. It goes to standard error when the file is standard output.`,
+JSON: {"records", "verdicts", "remarks", "scores", "head", "bytes"}; head is the hash of the
+newest entry, which verify shows too. It goes to standard error when the file is standard output.`,
 		Example: `  attest evidence export h200.tar.gz
   ssh box attest/attest evidence export - --evidence attest/.attest > h200.tar.gz
   attest evidence import h200.tar.gz && attest evidence verify`,
@@ -241,10 +241,11 @@ export or tar wrote, in the given order.
 
   attest evidence import h200.tar.gz
 
-- is standard input. Records that are present are not added again. A damaged folder or file is refused, and the import stops there.
+- is standard input. Records that are present are not added again. A damaged folder or file is
+refused, and the import stops there.
 
-JSON, one object per folder or file: {"from", "records", "verdicts", "remarks", "scores", "known"}: how many
-were added, and how many were present already.`,
+JSON, one object per folder or file: {"from", "records", "verdicts", "remarks", "scores",
+"known"}: how many were added, and how many were present already.`,
 		Example: `  attest evidence import h200.tar.gz
   attest evidence import monday.tar.gz tuesday.tar.gz
   ssh box attest/attest evidence export - | attest evidence import -

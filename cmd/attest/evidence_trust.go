@@ -18,10 +18,10 @@ func evidenceVerify(x *archive.Archive) *cobra.Command {
 
   attest evidence verify
 
-A verdict that its own gates or its record do not support is a problem. Other versions of attest judge by other
-rules, so for their records a different verdict is a note. Each damaged file is listed with
-what is wrong with it, and the exit code is 1. Files of a run that was killed are harmless;
-they are listed as notes.
+A verdict that its own gates or its record do not support is a problem. Other versions of
+attest judge by other rules, so for their records a different verdict is a note. Each damaged
+file is listed with what is wrong with it, and the exit code is 1. Files of a run that was
+killed are harmless; they are listed as notes.
 
 You need not trust whoever keeps the store. The head is the hash of the newest entry. If you
 note it, --head finds out later whether an entry before it was changed or removed. --heads
@@ -86,10 +86,10 @@ func evidenceKeygen(x *archive.Archive) *cobra.Command {
 
   attest evidence keygen
 
-From then on every command that adds to the evidence signs its entries. The private key is written to FILE, or to attest/evidence.key in
-the folder for configurations, where all commands look for it. ATTEST_KEY names another file.
-The key must not lie in the store, because stores are published. An existing key is never
-replaced.
+From then on every command that adds to the evidence signs its entries. The private key is
+written to FILE, or to attest/evidence.key in the folder for configurations, where all
+commands look for it. ATTEST_KEY names another file. The key must not lie in the store,
+because stores are published. An existing key is never replaced.
 
 Publish the public key. attest evidence verify --signer KEY accepts only what it has signed.
 

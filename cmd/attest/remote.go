@@ -20,10 +20,10 @@ func remoteCommand(env *cli.Env) *cobra.Command {
   attest gate stage3b --on me@box
 
 These commands take --on HOST: gate, bench, run, exec, profile, explain, diff, tune, compare,
-calibrate and doctor. HOST is anything that ssh accepts. attest sends a binary of itself and the input files, shows
-the output as if the command ran here, and brings records and output files home. The job does
-not depend on the connection: if that is lost, attest connects again, and the same command
-finds the job again later. Ctrl-C ends the job.
+calibrate and doctor. HOST is anything that ssh accepts. attest sends a binary of itself and
+the input files, shows the output as if the command ran here, and brings records and output
+files home. The job does not depend on the connection: if that is lost, attest connects again,
+and the same command finds the job again later. Ctrl-C ends the job.
 
 The machine needs a POSIX shell, but no root access and no installation. All of its files are in
 one folder, .attest-remote in the home folder, which attest remote clean removes.

@@ -22,8 +22,8 @@ each shape against baselines and rivals.
 
   attest report --out report.html
 
---out writes one HTML page with charts, which needs no network. --markdown writes
-COMPARE.md, HISTORY.md, STATUS.md and one VALIDATION page per kernel into a folder. --readme puts the
+--out writes one HTML page with charts, which needs no network. --markdown writes COMPARE.md,
+HISTORY.md, STATUS.md and one VALIDATION page per kernel into a folder. --readme puts the
 table of the fastest kernels into a file, between the lines that mark its place. --svg
 draws the times of the fastest kernels beside those of the rivals, and --sweep draws the
 speedups of all shapes as a heat map. Nothing is measured and nothing is judged, and every

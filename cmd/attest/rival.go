@@ -40,10 +40,10 @@ PyTorch, in two minutes on 16 cores, into a folder of the user's cache (or $ATTE
 All commands that time fa3 use it from then on, and their records name the revision and the
 compiler.
 
-All implementations are timed interleaved in random order, in one process. Each number is the time of
-one launch in microseconds. "graph" replays many launches in a graph and divides by their number;
-"event" times one launch between two events. "warm" uses the same buffers again; "cold"
-uses others, or flushes the L2 cache. JAX has neither graphs nor events: its "graph" is a
+All implementations are timed interleaved in random order, in one process. Each number is the
+time of one launch in microseconds. "graph" replays many launches in a graph and divides by
+their number; "event" times one launch between two events. "warm" uses the same buffers again;
+"cold" uses others, or flushes the L2 cache. JAX has neither graphs nor events: its "graph" is a
 compiled loop, timed by the host's clock. Inputs are N(0,1). The error is the largest one
 against float64 on the inputs as the library got them. TFLOP/s count 4·B·H·Sq·Skv·D,
 half of that for causal.
