@@ -10,7 +10,7 @@ import (
 // CompileError is the error of loading PTX that the compiler of a device refuses.
 type CompileError struct {
 	File     string
-	Findings []finding.Finding // of kind finding.Compile, parsed from the log
+	Findings []finding.Finding // findings of kind finding.Compile, parsed from the log
 	Log      string            // the complete log of the compiler
 	Err      error             // the error of the device
 }

@@ -39,7 +39,7 @@ type Info struct {
 	MemoryClock    int   // MHz, the highest
 	MemoryBusBits  int
 	ThreadsPerSM   int
-	RegistersPerSM int    // of 32 bits
+	RegistersPerSM int    // 32-bit registers of an SM
 	Bus            string // PCI address in the form of NVML: "00000000:3b:00.0"
 	UUID           string // "GPU-…"
 }

@@ -33,7 +33,7 @@ var ErrEndless = errors.New("too many instructions")
 // The emulator returns it for a mistake in its own code or in the code of an observer.
 type Bug struct {
 	Reason any    // the value of the panic
-	Stack  string // of the goroutine
+	Stack  string // the stack of the goroutine
 }
 
 // NewBug returns the error for a value that recover returned. The deferred function that

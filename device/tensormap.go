@@ -29,7 +29,7 @@ const (
 // TensorDesc describes a tensor in global memory for the copy engine. Like the arguments of
 // cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, it starts with the innermost dimension.
 type TensorDesc struct {
-	Type    ptx.Type // of the elements: u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, tf32
+	Type    ptx.Type // the type of the elements: u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, tf32
 	Addr    uint64
 	Dims    []uint64 // elements
 	Strides []uint64 // bytes, of all dimensions except the innermost

@@ -80,9 +80,9 @@ type ScoreOfKernel struct {
 
 // Contents is everything in a store.
 type Contents struct {
-	Items  []*Item         // in the order they were added
+	Items  []*Item         // the items in the order in which they were added
 	Scores []ScoreOfKernel // the oldest first
-	Check  *Check          // of the whole store
+	Check  *Check          // the result of checking the whole store
 }
 
 // Load reads and verifies a whole store. Damaged objects are left out and listed among the

@@ -35,7 +35,7 @@ type Entry struct {
 	Previous string    `json:"previous"` // hash of the entry before, "" for the first
 	Kind     Kind      `json:"kind"`
 	Object   string    `json:"object"` // the hash, which is also the name of the file
-	Time     time.Time `json:"time"`   // of the object
+	Time     time.Time `json:"time"`   // the time of the object
 	Kernel   string    `json:"kernel"`
 	Device   string    `json:"device"`
 	Judges   string    `json:"judges,omitempty"` // hash of the record that a verdict or a note is about

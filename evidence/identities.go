@@ -17,7 +17,7 @@ const identitiesFile = "identities.json"
 // identity of its kernel.
 type Identity struct {
 	Kernel   string `json:"kernel"`   // its name today
-	SHA256   string `json:"sha256"`   // of the text
+	SHA256   string `json:"sha256"`   // the SHA-256 of the text
 	Identity string `json:"identity"` // see [record.Kernel]
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Problem is a damaged file, or a note about a file.
 type Problem struct {
-	Path string `json:"path"` // in the store
+	Path string `json:"path"` // the path in the store
 	What string `json:"what"`
 }
 

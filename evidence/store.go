@@ -43,7 +43,7 @@ type Store struct {
 	faults func(operation string) error
 
 	once       sync.Once
-	identities map[string]string // of the PTX texts that old records name
+	identities map[string]string // the identities of the PTX texts that old records name
 }
 
 // Open returns the store in a folder. A folder that does not exist is an empty store; it is

@@ -15,7 +15,7 @@ import (
 type Trust struct {
 	Heads   []Head   // heads that the store had at some time
 	Signers []string // public keys: entries must be signed by one of them
-	Version string   // of attest: a verdict on a record of this version must be the one that it gets again
+	Version string   // the version of attest: a record of this version must get the same verdict again
 }
 
 // Head is the hash of an entry. Seq is its number, or 0 if the number is not known.

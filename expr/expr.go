@@ -21,8 +21,8 @@ type Expr struct {
 type node struct {
 	op   string // an operator, a function, "neg", "number" or "name"
 	args []*node
-	val  Value  // of a number
-	name string // of a name
+	val  Value  // the value, if the node is a number
+	name string // the name, if the node is a name
 	at   int    // offset in the text
 }
 

@@ -69,17 +69,17 @@ type Place struct {
 	Inst    string        `json:"instruction"`    // the opcode: "st.shared.f32"
 	Source  string        `json:"source"`         // what the PTX was made from: "kernel.cu:12:3"
 	Callers Items[string] `json:"callers"`        // the source lines that call the function which Source is in, innermost first
-	Block   [3]int        `json:"block"`          // in the grid
-	Warp    int           `json:"warp"`           // in the block, or NoWarp
-	Lanes   Lanes         `json:"lanes"`          // of the warp
+	Block   [3]int        `json:"block"`          // the index of the block in the grid
+	Warp    int           `json:"warp"`           // the number of the warp in the block, or NoWarp
+	Lanes   Lanes         `json:"lanes"`          // the lanes of the warp
 	Func    string        `json:"function"`       // the PTX function that the instruction is in
 	Action  string        `json:"action"`         // "read", "asynchronous write", …
 	Space   string        `json:"space"`          // "shared", "global", …; "" when no memory was touched
 	Address string        `json:"address"`        // as people write it: "tile+0x40"
 	Var     string        `json:"variable"`       // the variable or allocation that the address lies in
-	Offset  int64         `json:"offset"`         // in bytes from the start of Var, or the address itself
+	Offset  int64         `json:"offset"`         // the offset in bytes from the start of Var, or the address itself
 	Span    Span          `json:"span,omitzero"`  // the offsets of all accesses that the finding counts, by these threads
-	Size    int           `json:"size"`           // in bytes
+	Size    int           `json:"size"`           // the size in bytes
 	Note    string        `json:"note,omitempty"` // the role of the place in the finding
 }
 

@@ -28,7 +28,7 @@ type Memory struct {
 
 // Strides says where the elements of an operand are.
 type Strides struct {
-	Size     int // of an element in bytes
+	Size     int // the size of an element in bytes
 	Dims, By []int64
 }
 

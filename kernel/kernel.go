@@ -22,7 +22,7 @@ type Kernel struct {
 	// before it.
 	Let      []Binding `json:"let,omitempty"`
 	Operands []Operand `json:"operands"` // every piece of memory, once
-	Launches []Launch  `json:"launches"` // in stream order
+	Launches []Launch  `json:"launches"` // the launches in stream order
 	// Claims are the precisions that the gate may expect: "p" is the type to which the
 	// weights of the softmax are rounded, and "accumulator" the type of the sums.
 	Claims map[string]string `json:"claims,omitempty"`
@@ -54,7 +54,7 @@ type Binding struct {
 // Operand is a piece of memory.
 type Operand struct {
 	Name string `json:"name"`
-	Type string `json:"type"` // of an element, one of Types
+	Type string `json:"type"` // the type of an element, one of Types
 	Role Role   `json:"role"`
 	// Dims are the extents, the outermost first.
 	Dims []expr.Expr `json:"dims"`
@@ -68,7 +68,7 @@ type Operand struct {
 
 // The meanings of integers that tell a kernel what to compute.
 const (
-	Lengths = "lengths" // of the sequences of a batch
+	Lengths = "lengths" // the lengths of the sequences of a batch
 	Offsets = "offsets" // where each sequence begins, and where the last one ends
 	Pages   = "pages"   // the pages of K and V of each sequence
 )
@@ -102,7 +102,7 @@ const (
 // Launch is one launch of an entry.
 type Launch struct {
 	Entry   string      `json:"entry"`
-	Args    []Arg       `json:"args"` // in the order of the entry's parameters
+	Args    []Arg       `json:"args"` // the arguments in the order of the entry's parameters
 	Grid    []expr.Expr `json:"grid"`
 	Block   []expr.Expr `json:"block"`
 	Cluster []expr.Expr `json:"cluster,omitempty"`
@@ -127,7 +127,7 @@ type Arg struct {
 // TensorMap describes an operand to the copy engine, the innermost dimension first.
 type TensorMap struct {
 	Operand string      `json:"operand"`
-	Type    string      `json:"type"` // of an element, as the copy engine names it: u8, f16, …
+	Type    string      `json:"type"` // the type of an element, as the copy engine names it: u8, f16, …
 	Dims    []expr.Expr `json:"dims"`
 	// Strides are bytes, of all dimensions but the innermost. Without them the tensor is
 	// contiguous.

@@ -29,7 +29,7 @@ type loaded struct {
 	subject *Subject
 	guard   int64      // the least number of bytes around buffers
 	sets    int        // how often memory was allocated
-	random  *rand.Rand // of what is in guard bands, outputs and workspaces
+	random  *rand.Rand // the source of the bytes in guard bands, outputs and workspaces
 }
 
 // load compiles a subject. sms replaces the number of SMs of the device unless it is 0. The seed

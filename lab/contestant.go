@@ -27,9 +27,9 @@ type contestant struct {
 	input     *inputs                  // the first inputs, from which the spoiler derives all others
 	base      map[string]device.Buffer // the same on the device
 	want      *ref.Result              // the reference of the first inputs, for some rows
-	rmse      float64                  // of the kernel on these rows
+	rmse      float64                  // the root mean square error of the kernel on these rows
 	sets      []*bench
-	bytes     int64 // of one set
+	bytes     int64 // the bytes of one set
 	random    *rand.Rand
 	spoiler   *spoiler
 	variables []variable
@@ -89,8 +89,8 @@ func (m *measurement) rehearse(ctx context.Context, c *contestant, shape problem
 }
 
 const (
-	rowsOfTimes   = 512 // of an output that are compared with the reference before it is timed
-	rowsAfterward = 64  // of an output that are compared with the reference after it was timed
+	rowsOfTimes   = 512 // the rows of an output that are compared with the reference before it is timed
+	rowsAfterward = 64  // the rows of an output that are compared with the reference after it was timed
 )
 
 // check judges an output like the correctness gate, and stores what is wrong with it. It returns

@@ -14,8 +14,8 @@ import (
 
 // Counted holds the counts of one run of a subject on the emulator.
 type Counted struct {
-	Launches []CountedLaunch // in stream order
-	Bytes    int64           // of all operands
+	Launches []CountedLaunch // the launches in stream order
+	Bytes    int64           // the bytes of all operands
 }
 
 // CountedLaunch is one launch of a run.
@@ -49,8 +49,8 @@ func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Coun
 
 // Traced holds what some clusters of a subject's launches did on the emulator.
 type Traced struct {
-	Launches []*warptrace.Launch // in stream order
-	Bytes    int64               // of all operands
+	Launches []*warptrace.Launch // the launches in stream order
+	Bytes    int64               // the bytes of all operands
 }
 
 // Trace runs some clusters of each launch of a subject on the emulator of its target and

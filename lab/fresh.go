@@ -58,7 +58,7 @@ func (m *measurement) resolved(c Case) Case {
 
 // variation holds the arguments of a kernel that differ between cases of the same shape.
 type variation struct {
-	scale   float64 // of the softmax; 0 is 1/√D
+	scale   float64 // the scale of the softmax; 0 is 1/√D
 	window  problem.Window
 	softcap float64
 	batch   problem.Batch // the lengths of the sequences

@@ -38,7 +38,7 @@ type Comparison struct {
 type jury struct {
 	cases  []juryCase
 	raced  []problem.Shape // long shapes for the checkers
-	limits []uint64        // of raced
+	limits []uint64        // the instruction limit of each shape in raced
 	held   []juryCase      // see CompareHeld
 	mu     sync.Mutex      // guards what follows and limits
 	// unordered has the findings of the original if some lines order nothing: see WhyRedundant.

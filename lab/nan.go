@@ -77,7 +77,7 @@ func (in *inputs) badHead(a *Subject) badHead {
 	}{{"q", in.places.Q, s.Hq}, {"k", in.places.KV, s.Hkv}, {"v", in.places.KV, s.Hkv}} {
 		n := s.D * formatOf(a, t.name).Bytes()
 		data := slices.Clone(t.rows.Gather(in.compact(t.name, in.data[t.name]), n))
-		rows := len(data) / n / s.B / t.heads // of a head
+		rows := len(data) / n / s.B / t.heads // the rows of a head
 		group := t.heads / s.Hkv
 		first := (b.batch*t.heads + b.head*group) * rows * n
 		copy(data[first:], filled(int64(group*rows*n), poison))

@@ -124,7 +124,7 @@ type Times struct {
 	Libraries *Libraries `json:"-"`
 	Stop      timing.Stop
 	WarmUp    time.Duration
-	Seed      uint64 // of the order and of the timed inputs; 0 is the seed of the plan
+	Seed      uint64 // the seed of the order and of the timed inputs; 0 is the seed of the plan
 	// Elsewhere measures the same in another process, as one more replicate. It is called for
 	// the processes 1 to Processes-1. nil measures in one process only, and comparisons say
 	// so.

@@ -31,7 +31,7 @@ type reach struct {
 type trial struct {
 	shape        problem.Shape
 	near         map[int]uint64 // by comparison: the distance to its other outcome
-	instructions float64        // of warps
+	instructions float64        // the instructions that warps executed
 }
 
 // The limits of the search by depth: the number of runs, and the instructions of warps of one

@@ -16,7 +16,7 @@ import (
 
 // SyncOp is an instruction that orders accesses to memory.
 type SyncOp struct {
-	Line int // in the PTX
+	Line int // the line in the PTX
 	Text string
 }
 

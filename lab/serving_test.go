@@ -19,7 +19,7 @@ type servingKernel struct {
 	*build.Kernel
 	q, kk, v func(build.U32) build.F32
 	o        build.Global[build.F32]
-	scale    build.F32 // of the logits, times log2(e)
+	scale    build.F32 // the scale of the logits, times log2(e)
 	qRow     build.U32
 	oRow     build.U32
 	keys     build.U32                    // the number of keys that the row sees
@@ -234,7 +234,7 @@ func scaledKernel(blockQ, blockKV int, f fault) *build.Kernel {
 	row := k.CtaidX()
 	head := row.Div(sq)
 	b, local := head.Div(heads), row.Rem(sq)
-	headKV := head.Div(heads.Div(hkv)) // of [B,Hkv]
+	headKV := head.Div(heads.Div(hkv)) // the scale of each head, [B,Hkv]
 	s.qRow, s.oRow, s.keys = row, row, usedK.At(b).Ld()
 	s.key = func(j build.U32) build.U32 { return headKV.MadLo(skv, j) }
 	blocks := func(n build.U32, of int) build.U32 { return n.Add(of - 1).Div(of) }

@@ -41,7 +41,7 @@ type spoiler struct {
 
 	now  spoilState
 	next uint32       // the number of the next pass
-	runs []spoiledRun // of the turn
+	runs []spoiledRun // the runs of the present turn
 	used int          // the number of digests that are not zero
 }
 

@@ -38,9 +38,9 @@ func (in *inputs) compact(name string, data []byte) []byte {
 
 // The values of usedBytes.
 const (
-	gapByte  = 0      // between elements
-	usedByte = 1      // of a row of a sequence
-	restByte = poison // of a row that belongs to no sequence
+	gapByte  = 0      // the byte lies between two elements
+	usedByte = 1      // the byte belongs to a row of a sequence
+	restByte = poison // the byte belongs to a row outside every sequence
 )
 
 // usedBytes says what each byte of the outputs is for. An output without gaps and unused rows is
@@ -50,7 +50,7 @@ func (in *inputs) usedBytes(a *Subject) map[string][]byte {
 	for _, o := range []struct {
 		name  string
 		rows  ref.RowPlaces
-		bytes int // of a row
+		bytes int // the bytes of a row
 	}{{"o", in.places.Q, in.shape.D * a.Problem.Output.Bytes()}, {"lse", in.places.LSE, 4}} {
 		m, strided := in.strided[o.name]
 		if o.rows.Identity() && !strided {

@@ -21,7 +21,7 @@ type Trials struct {
 	original *Subject
 	plan     Plan
 	steps    []trialStep // cheap ones first
-	lengths  []Case      // of the sweep
+	lengths  []Case      // the lengths of the sweep
 	jury     *jury
 }
 

@@ -18,8 +18,8 @@ type trialStep struct {
 	kind      stepKind
 	set       Steps
 	inputs    Case
-	schedules []uint64 // of watchStep
-	sets      int      // of caseStep: how often Measure had allocated memory before
+	schedules []uint64 // for watchStep: the schedules
+	sets      int      // for caseStep: how often Measure had allocated memory before
 	// limit is the number of instructions that a warp may execute: four to eight times as many
 	// as a warp of the original needs.
 	limit uint64

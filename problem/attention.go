@@ -17,7 +17,7 @@ import (
 type Attention struct {
 	Shape
 	Format  Format  // of Q, K and V; "" is E4M3
-	FormatQ Format  // of Q, if it is not Format: F16 or BF16. Q then has no scales
+	FormatQ Format  // the format of Q, if it is not Format: F16 or BF16. Q then has no scales
 	Output  Format  // of O; "" is F16
 	Scaling Scaling // of Q, K and V; "" is PerHead for one-byte formats, else NoScale
 	Layout  Layout  // of Q, K, V and O in memory; "" is BHSD

@@ -4,7 +4,7 @@ package ptx
 // a statement that was built in Go has it.
 type Pos struct {
 	Line int32 `json:"ptx_line"`   // from 1
-	Col  int32 `json:"ptx_column"` // in bytes, from 1
+	Col  int32 `json:"ptx_column"` // the column in bytes, from 1
 }
 
 // IsValid reports whether the position names a place.

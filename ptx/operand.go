@@ -83,12 +83,12 @@ func (k SymbolKind) String() string { return symbolKindNames[k] }
 type Symbol struct {
 	Name string
 	Kind SymbolKind
-	Type Type // of a register, special register or variable
+	Type Type // the type of a register, special register or variable
 	Vec  uint8
-	ID   int32 // of a register: its index in Func.Regs
-	Pos  Pos   // of the declaration
-	Var  *Var  // of a variable
-	Func *Func // of a function: its last declaration, the definition if there is one
+	ID   int32 // the ID of a register: its index in Func.Regs
+	Pos  Pos   // the position of the declaration
+	Var  *Var  // for a variable: the variable
+	Func *Func // for a function: its last declaration, or its definition if there is one
 }
 
 // RegOp is an operand naming a register.

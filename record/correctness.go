@@ -30,7 +30,7 @@ type Case struct {
 	Seed         uint64        `json:"seed"`
 	Distribution string        `json:"distribution"`
 	Fresh        bool          `json:"fresh,omitempty"` // whether Seed was drawn for this record
-	Scale        float64       `json:"scale,omitempty"` // of the softmax; 0 is 1/√D
+	Scale        float64       `json:"scale,omitempty"` // the scale of the softmax; 0 is 1/√D
 	// Window and Softcap are the values of a kernel that takes them as arguments.
 	Window  problem.Window `json:"window,omitzero"`
 	Softcap float64        `json:"softcap,omitempty"`
@@ -42,7 +42,7 @@ type Case struct {
 	Device      string      `json:"device"`
 	Errors      *ref.Errors `json:"errors,omitempty"` // against float64 on the original inputs
 	Dequantised *ref.Errors `json:"dequantised,omitempty"`
-	Plain       *ref.Errors `json:"plain,omitempty"` // of a plain computation in the same precision
+	Plain       *ref.Errors `json:"plain,omitempty"` // the errors of a plain computation in the same precision
 	// PlainDequantised is the error of the plain computation against float64 on the quantised
 	// inputs: the error of rounding alone.
 	PlainDequantised *ref.Errors `json:"plain_dequantised,omitempty"`
@@ -87,14 +87,14 @@ type Sweep struct {
 type TileError struct {
 	First int       `json:"first"` // row
 	Mean  ref.Float `json:"mean"`
-	Plain ref.Float `json:"plain"` // of the plain computation
+	Plain ref.Float `json:"plain"` // the error of the plain computation
 }
 
 // RowError is the mean error of a row.
 type RowError struct {
 	ref.Row
 	Mean  ref.Float `json:"mean"`  // NaN or infinite if an output is
-	Plain ref.Float `json:"plain"` // of the plain computation: the sum of the row and of its tile of rows
+	Plain ref.Float `json:"plain"` // the errors of the plain computation: the sum of the row and of its tile of rows
 }
 
 // Power is an impostor that was judged on the inputs of a case. A case on which an impostor

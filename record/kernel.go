@@ -15,7 +15,7 @@ type Kernel struct {
 	// Identity is [kernel.Kernel.Identity]: the hash of the normal form of the text and of
 	// the call. It is "" in an old record without one.
 	Identity string            `json:"identity,omitempty"`
-	SHA256   string            `json:"sha256"`           // of the PTX text, in hex
+	SHA256   string            `json:"sha256"`           // the SHA-256 of the PTX text, in hex
 	Config   map[string]string `json:"config,omitempty"` // how the kernel was built
 	Target   string            `json:"target"`           // .target of the PTX
 	Format   string            `json:"format"`           // of Q, K and V: "u8", "e4m3", …

@@ -22,8 +22,8 @@ type Performance struct {
 
 // Ceiling is the speed of the device, probed in the same run.
 type Ceiling struct {
-	Bandwidth float64 `json:"bandwidth_gbs"` // of memory, GB/s
-	FLOPs     float64 `json:"tflops"`        // of the tensor cores, for the types of the kernel
+	Bandwidth float64 `json:"bandwidth_gbs"` // the bandwidth of memory in GB/s
+	FLOPs     float64 `json:"tflops"`        // the rate of the tensor cores for the types of the kernel
 	Launch    float64 `json:"launch_us"`     // the time of an empty kernel in a replayed graph
 }
 
@@ -39,7 +39,7 @@ type Times struct {
 	Baseline  *stats.Comparison `json:"baseline,omitempty"`
 	Rivals    []Rival           `json:"rivals,omitempty"`
 	Floor     float64           `json:"floor_us"`        // the least possible time: bytes, operations and a launch at the ceilings
-	RMSE      float64           `json:"rmse,omitempty"`  // of the kernel, on the inputs and rows that the rivals are compared on
+	RMSE      float64           `json:"rmse,omitempty"`  // the RMSE of the kernel, on the inputs and rows that the rivals are compared on
 	OutputsOK bool              `json:"outputs_ok"`      // whether the outputs of timed launches are right
 	Wrong     string            `json:"wrong,omitempty"` // what is wrong with them
 	// Compared is the number of timed launches of the kernel whose outputs were compared with
@@ -55,7 +55,7 @@ type Rival struct {
 	Version    string           `json:"version"`
 	Note       string           `json:"note,omitempty"` // how the rival computes, if it matters
 	Comparison stats.Comparison `json:"comparison"`
-	RMSE       float64          `json:"rmse"` // of the rival, on the kernel's inputs
+	RMSE       float64          `json:"rmse"` // the RMSE of the rival, on the kernel's inputs
 }
 
 // ByHost reports whether the host's clock timed a candidate.

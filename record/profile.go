@@ -6,9 +6,9 @@ import "github.com/GOATnote-Inc/attest/problem"
 // down, so its time is no result.
 type Profile struct {
 	Shape   problem.Shape      `json:"shape"`
-	Name    string             `json:"name,omitempty"`  // of the shape
+	Name    string             `json:"name,omitempty"`  // the name of the shape
 	Tool    string             `json:"tool"`            // "ncu" with its version
-	Flags   []string           `json:"flags"`           // of the tool
+	Flags   []string           `json:"flags"`           // the flags of the tool
 	Asked   []string           `json:"asked,omitempty"` // metrics that the user named
 	Micros  float64            `json:"us"`
 	Metrics map[string]float64 `json:"metrics"` // by the names of the tool

@@ -176,6 +176,6 @@ type Defects struct {
 
 // Beyond is a comparison of a size that had the same outcome in all runs.
 type Beyond struct {
-	Line  int           `json:"line"`  // of the PTX
+	Line  int           `json:"line"`  // the line of the PTX
 	Shape problem.Shape `json:"shape"` // at which the outcome is expected to change
 }

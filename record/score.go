@@ -14,7 +14,7 @@ type Score struct {
 	Kernel Kernel `json:"kernel"`
 	Build  Build  `json:"build"`
 	Plan   string `json:"plan"` // the plan of the gates
-	Seed   uint64 `json:"seed"` // of the sample
+	Seed   uint64 `json:"seed"` // the seed of the sample
 	// Possible is the number of mutants that the operators can make. Tried is the size of the
 	// sample; it includes all mutants of the synchronisation, whose number is Sync.
 	Possible int `json:"possible"`
@@ -69,7 +69,7 @@ type Mutant struct {
 	Region   string `json:"region"`
 	Part     string `json:"part"`
 	Func     string `json:"func"`
-	Line     int    `json:"line"`             // in the PTX of the kernel
+	Line     int    `json:"line"`             // the line in the PTX of the kernel
 	Source   string `json:"source,omitempty"` // file and line, if the PTX names them
 	Before   string `json:"before"`
 	After    string `json:"after"` // "" if the instruction is removed

@@ -51,7 +51,7 @@ type Verdict struct {
 	Record  string    `json:"record"` // hash of the record that was judged
 	Time    time.Time `json:"time"`
 	Outcome Outcome   `json:"outcome"`
-	Gates   []Gate    `json:"gates"` // in order; after a red one the rest are skipped
+	Gates   []Gate    `json:"gates"` // the gates in order; after a red one the rest are skipped
 	Why     string    `json:"why"`   // one line
 	// Counters explain a valid negative: they show where the time goes.
 	Counters map[string]float64 `json:"counters,omitempty"`

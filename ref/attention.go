@@ -104,7 +104,7 @@ type Result struct {
 	O     []float64 // D numbers per row
 	LSE   []float64 // ln Σ exp(logit), one per row; -Inf for a row that is zero because no key has a weight
 
-	place map[Row]int // of the rows, unless there are all of them in order
+	place map[Row]int // the position of each row, unless all rows are present in order
 }
 
 // Dims returns the extents of the whole O.

@@ -15,7 +15,7 @@ import (
 type Errors struct {
 	Elements  int     `json:"elements"`
 	Max       float64 `json:"max"`
-	Mean      float64 `json:"mean"` // of magnitudes
+	Mean      float64 `json:"mean"` // the mean of the magnitudes
 	RMSE      float64 `json:"rmse"`
 	Bias      float64 `json:"bias"` // mean of the signed errors
 	Tol       float64 `json:"tol"`  // the largest error that is allowed

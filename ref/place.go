@@ -16,7 +16,7 @@ type Places struct {
 	Q, KV         RowPlaces // of Q and O, and of K and V
 	Qs, KVs       RowPlaces // of scales, if rows have their own
 	LSE           RowPlaces
-	New           RowPlaces // of the new rows of K and V, if the kernel appends them
+	New           RowPlaces // where the new rows of K and V lie, if the kernel appends them
 	Queries, Keys []int     // the lengths of the sequences
 	table         [][]int   // the pages of each sequence
 }

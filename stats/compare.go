@@ -20,8 +20,8 @@ type Replicate struct {
 // Options are the settings of a comparison. The zero value selects the defaults.
 type Options struct {
 	Confidence float64 // 0 selects 0.95
-	Power      float64 // of Detectable; 0 selects 0.8
-	Resamples  int     // of the bootstrap; 0 selects 2000
+	Power      float64 // the power of Detectable; 0 selects 0.8
+	Resamples  int     // the resamples of the bootstrap; 0 selects 2000
 	Seed       uint64
 }
 

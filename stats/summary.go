@@ -12,7 +12,7 @@ type Summary struct {
 	P50    float64  `json:"p50"`
 	P90    float64  `json:"p90"`
 	Mean   float64  `json:"mean"`
-	Std    float64  `json:"std"` // of the sample, n-1 in the denominator; 0 for one value
+	Std    float64  `json:"std"` // the standard deviation of the sample, n-1 in the denominator; 0 for one value
 	Min    float64  `json:"min"`
 	Max    float64  `json:"max"`
 	CV     float64  `json:"cv"`    // Std / Mean

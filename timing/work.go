@@ -56,7 +56,7 @@ type Timed struct {
 	graph    device.Graph // only in mode Graph
 	control  device.Graph // the spoiling of graph without its launches; nil without a Spoiler
 	next     int          // the set of the next launch
-	controls []float64    // of the last Sample
+	controls []float64    // the controls of the last Sample
 }
 
 // EventTime times one launch between two events. If c is Cold, it flushes the L2 cache before

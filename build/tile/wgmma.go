@@ -15,7 +15,7 @@ import (
 // touch neither the accumulators nor the factors.
 type Warpgroup struct {
 	Warp
-	Thread build.U32 // in the warpgroup, 0 to 127
+	Thread build.U32 // the thread in the warpgroup, 0 to 127
 }
 
 // NewWarpgroup returns the warpgroup of the thread with number thread in it.

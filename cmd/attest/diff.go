@@ -68,7 +68,7 @@ type differ struct {
 	machine.Machine
 	shape        problem.Named
 	seed         uint64
-	schedule     uint64 // of the emulator
+	schedule     uint64 // the schedule of the emulator
 	distribution string
 }
 

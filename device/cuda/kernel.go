@@ -14,7 +14,7 @@ type kernel struct {
 	d        *Device
 	fn       uintptr
 	info     device.KernelInfo
-	offsets  []int      // of the parameters in launchCall.data
+	offsets  []int      // the offsets of the parameters in launchCall.data
 	size     int        // bytes of all parameters in launchCall.data
 	compiled device.Dim // the cluster that the kernel was compiled for; zero if for none
 

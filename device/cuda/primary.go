@@ -29,7 +29,7 @@ type primary struct {
 // trouble is the reason why calls fail.
 type trouble struct {
 	err   error
-	event uintptr // of a launch that did not end in time; 0 if the context is lost
+	event uintptr // the event of a launch that did not end in time; 0 if the context is lost
 }
 
 // retain returns the primary context of a GPU and creates it if necessary.

@@ -63,7 +63,7 @@ func TestSparseTexts(t *testing.T) {
 // its metadata, and writes the words of d.
 type sparseProduct struct {
 	name, text string
-	types      []string // of d, a, b and c
+	types      []string // the types of d, a, b and c
 	shape      layout.Shape
 	tile       int
 	a, b       int // words of a and of b in registers

@@ -19,7 +19,7 @@ type stream struct {
 
 	mu       sync.Mutex
 	last     *kernel
-	launch   device.Launch // of last
+	launch   device.Launch // the launch that last belongs to
 	launches int           // number of launches that may not have ended
 	copyData [][]byte      // host memory of copies that may not have ended, so that it is not collected
 	queued   int           // number of launches and copies since the stream was created

@@ -10,7 +10,7 @@ import (
 type Comparison struct {
 	What       string // "parameter 1"
 	Expect     string // the file with the expected values, or another name for them
-	Type       string // of the elements
+	Type       string // the type of the elements
 	Compared   int64  // elements
 	Mismatches int64
 	// MaxAbs and MaxRel are the largest differences of all elements, including those within

@@ -25,7 +25,7 @@ type Launch struct {
 	Grid, Block, Cluster device.Dim
 	Shared               int
 	Cooperative          bool
-	buffers              []*buffer // that are not parameters, and variables of the module
+	buffers              []*buffer // the buffers that are not parameters, and variables of the module
 	params               []param
 	node                 *jsonpos.Node
 }
@@ -33,7 +33,7 @@ type Launch struct {
 // param is one parameter. Exactly one of bytes, buffer, tensor and address is set.
 type param struct {
 	bytes    device.Param
-	pointers []pointer // in bytes
+	pointers []pointer // the pointers inside bytes
 	buffer   *buffer
 	tensor   *tensor
 	address  *address
@@ -47,7 +47,7 @@ type buffer struct {
 	// the value fill. A variable of the module also takes bytes, or keeps its content.
 	file   string
 	ref    string
-	offset int64 // in the buffer with the name ref
+	offset int64 // the offset in the buffer with the name ref
 	filled bool
 	fill   byte
 	// undefined says that no kernel may rely on the content.

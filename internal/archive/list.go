@@ -16,7 +16,7 @@ import (
 // Filter selects records. An empty field selects all.
 type Filter struct {
 	Kernel  string // a part of the name
-	Outcome string // in upper or lower case
+	Outcome string // the outcome, in upper or lower case
 	Shape   problem.Shape
 }
 

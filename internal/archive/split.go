@@ -70,7 +70,7 @@ type buildMeta struct {
 	Record    string            `json:"record"`
 	Kernel    string            `json:"kernel"`
 	Entry     string            `json:"entry"`
-	SHA256    string            `json:"sha256"` // of the PTX
+	SHA256    string            `json:"sha256"` // the SHA-256 of the PTX
 	Identity  string            `json:"identity"`
 	Toggles   map[string]string `json:"toggles"`
 	Arch      string            `json:"arch"`

@@ -25,7 +25,7 @@ type Campaign struct {
 	Against   []string // libraries: "torch", "torch:flash"
 	Processes int
 
-	libraries lab.Libraries  // of Against, started once for all kernels
+	libraries lab.Libraries  // the libraries that Against names, started once for all kernels
 	others    replicate.Pool // the processes after the first
 }
 

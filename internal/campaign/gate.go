@@ -31,8 +31,8 @@ type Gate struct {
 	Criteria
 	Plan              string
 	Shapes            shapes.List
-	Seed              uint64   // of what no kernel may predict; 0 draws it
-	CaseSeeds         []string // of the cases that are added
+	Seed              uint64   // the seed of the inputs that no kernel can know; 0 draws one at random
+	CaseSeeds         []string // the seeds of the cases that are added
 	Distributions     []string
 	Time              time.Duration
 	Modes, Caches     []string // how launches are timed; the plan's if both are empty
@@ -44,7 +44,7 @@ type Gate struct {
 	Strict            bool          // whether every outcome but MERGE and NO-CHANGE is an error
 
 	seeds   []uint64
-	methods []timing.Method // of Modes and Caches
+	methods []timing.Method // the timing methods that Modes and Caches name
 }
 
 // Distributions returns the values of --distribution.

@@ -27,7 +27,7 @@ type GateResult struct {
 	Kernel      record.Kernel   `json:"kernel"`
 	Baseline    string          `json:"baseline"`
 	Device      string          `json:"device"`
-	Seed        uint64          `json:"seed"` // of what no kernel may predict
+	Seed        uint64          `json:"seed"` // the seed of the inputs that no kernel can know
 	Verdict     *record.Verdict `json:"verdict"`
 	Record      string          `json:"record"` // hash, "" when it was not kept
 	VerdictHash string          `json:"verdict_hash"`

@@ -12,7 +12,7 @@ import (
 // job is one kernel to judge, with the shapes of --shape that it computes.
 type job struct {
 	*lab.Subject
-	chosen Selection // that built the kernel; it also builds the baseline
+	chosen Selection // the selection that built the kernel; it also builds the baseline
 	shapes shapes.List
 	file   string // the PTX file or the name in a Go package, "" for a kernel of attest
 }

@@ -32,7 +32,7 @@ type Mutate struct {
 	Count    int
 	Seed     uint64
 	Jobs     int
-	MinScore float64 // in percent
+	MinScore float64 // the least score in percent
 	Out      string  // the folder for wrong survivors and for mutants on which the emulator failed
 }
 

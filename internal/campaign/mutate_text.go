@@ -12,7 +12,7 @@ import (
 // MutateResult is the JSON of attest mutate: the mutation score of one kernel.
 type MutateResult struct {
 	*record.Score
-	MinScore float64 `json:"min_score"` // in percent
+	MinScore float64 `json:"min_score"` // the least score in percent
 	OK       bool    `json:"ok"`
 	Hash     string  `json:"hash"` // of the score in the evidence, "" if it was not kept
 	Out      string  `json:"out"`  // the folder of saved mutants

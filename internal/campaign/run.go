@@ -31,7 +31,7 @@ type Once struct {
 	Distribution string
 	Check        string // kinds of defects that the checkers look for: all, none or a list
 
-	kinds []finding.Kind // of Check
+	kinds []finding.Kind // the kinds of findings that Check names
 	file  string         // of the kernel, "" for a kernel of attest
 }
 

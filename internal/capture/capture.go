@@ -39,7 +39,7 @@ type Launch struct {
 	Grid    []int  `json:"grid,omitempty"`
 	Block   []int  `json:"block,omitempty"`
 	Shared  int    `json:"shared,omitempty"` // bytes
-	Bytes   int64  `json:"bytes,omitempty"`  // of all buffers
+	Bytes   int64  `json:"bytes,omitempty"`  // the bytes of all buffers
 	Skipped string `json:"skipped,omitempty"`
 }
 

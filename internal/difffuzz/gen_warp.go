@@ -197,7 +197,7 @@ func (g *gen) wmma(scope) *Node {
 // product holds the modifiers of a wmma.mma.
 type product struct {
 	alayout, blayout, shape string
-	types                   [4]string // of d, a, b and c
+	types                   [4]string // the types of d, a, b and c
 }
 
 func describeWmma(m isa.Match) (w product) {

@@ -140,7 +140,7 @@ type Place struct {
 	What   string // "%r3", "shared memory", "global memory", "common memory"
 	Block  int
 	Thread int
-	Offset int // in the memory, in bytes
+	Offset int // the offset in the memory, in bytes
 }
 
 // place returns the place at an offset of the output buffer.

@@ -16,7 +16,7 @@ import (
 // launch file from elsewhere can neither read nor replace other files of the user.
 type files struct {
 	root *os.Root
-	dir  string // of the launch file, relative to root
+	dir  string // the folder of the launch file, relative to root
 	most int64  // bytes of a file
 	read map[string][]byte
 }

@@ -39,11 +39,11 @@ type Runner struct {
 	Timeout         time.Duration
 	MaxInstructions uint64
 	Root            string    // the folder of the files that the launch file names, "" for that of the launch file
-	Memory          cli.Bytes // of the process; 0 is no limit
+	Memory          cli.Bytes // the memory limit of the process; 0 is no limit
 	FMA             string    // FMAPtxas or FMAWritten; "" is FMAPtxas
 
 	env      *cli.Env
-	kinds    []finding.Kind // that Check names
+	kinds    []finding.Kind // the kinds that Check names
 	file     *cli.File
 	launches *launchfile.File
 

@@ -34,7 +34,7 @@ type spot struct {
 	key       spotKey
 	ids       machine.IDs
 	line      int     // the first PTX line
-	micros    float64 // that warps spent at it
+	micros    float64 // the microseconds that warps spent at it
 	executed  int     // by warps
 	conflicts int
 	waves     int

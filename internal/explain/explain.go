@@ -21,7 +21,7 @@ type Change struct {
 	Line   int     `json:"ptx_line,omitempty"`
 	Micros float64 `json:"us"`    // the predicted time of the whole kernel with the change
 	Gain   float64 `json:"gain"`  // what the change saves
-	Share  float64 `json:"share"` // of the present time
+	Share  float64 `json:"share"` // the share of the present time
 	Bound  bool    `json:"bound"` // the most that such a change can give
 }
 
@@ -36,7 +36,7 @@ type Result struct {
 type candidate struct {
 	Change
 	edit  *machine.Edit
-	trace *warptrace.Launch // in place of the recorded one, or nil
+	trace *warptrace.Launch // the trace that replaces the recorded one, or nil
 	more  int               // clusters per SM
 	count int               // clusters of the grid, scaled to the present number; 0 is all
 }

@@ -195,7 +195,7 @@ func TestPlanted(t *testing.T) {
 	for _, c := range []struct {
 		k          *build.Kernel
 		kind, what string
-		share      float64 // of the time that the change saves at least
+		share      float64 // the least share of the time that the change saves
 	}{
 		{conflicts(32), "bank conflicts", "32.0 wavefronts per access, 1.0 without", 0.5},
 		{oneStage(), "stages", "one more stage", 0.2},

@@ -44,7 +44,7 @@ type Chip struct {
 type Kernel struct {
 	kernel.Kernel
 	Identity string  `json:"identity"` // [kernel.Kernel.Identity]
-	SHA256   string  `json:"sha256"`   // of the PTX
+	SHA256   string  `json:"sha256"`   // the SHA-256 of the PTX
 	Proofs   []Proof `json:"records"`
 }
 

@@ -29,7 +29,7 @@ type KernelReport struct {
 	// verdict is REJECT), "changed" (the text or the call is not what the hashes say) or "no
 	// record".
 	State string `json:"state"`
-	Proof *Proof `json:"record"` // of the store; null if there is none
+	Proof *Proof `json:"record"` // the record in the store; null if there is none
 }
 
 // OK reports whether nothing was changed and every kernel was measured.

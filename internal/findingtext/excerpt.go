@@ -32,7 +32,7 @@ type Excerpt struct {
 	Line, Column int              // from 1; without a column there is no caret
 	Severity     finding.Severity // the colour of the caret
 	Gutter       int              // columns for the line number
-	Width        int              // of the terminal, or term.Unlimited
+	Width        int              // the width of the terminal, or term.Unlimited
 }
 
 // Write writes the line, cut where it is long, and the caret.

@@ -34,7 +34,7 @@ type Diagnostic finding.Finding
 func (d Diagnostic) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Line     int              `json:"line"`   // from 1; 0 when the finding is about the whole file
-		Column   int              `json:"column"` // in bytes, from 1
+		Column   int              `json:"column"` // the column in bytes, from 1
 		Severity finding.Severity `json:"severity"`
 		Kind     finding.Kind     `json:"kind"`
 		Message  string           `json:"message"`

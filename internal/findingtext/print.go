@@ -14,7 +14,7 @@ import (
 type Printer struct {
 	out   io.Writer
 	style term.Style
-	width int // of the terminal, or term.Unlimited
+	width int // the width of the terminal, or term.Unlimited
 	file  string
 	lines []string
 	from  sources

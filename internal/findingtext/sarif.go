@@ -15,11 +15,11 @@ import (
 // Log is what a run found in one PTX file, to be written as SARIF 2.1.0, the format in which editors
 // and CI services read the results of analyses.
 type Log struct {
-	Version  string // of attest
+	Version  string // the version of attest
 	File     string // the PTX file
 	Text     string
 	ExitCode int
-	Rules    []finding.Rule // of every kind that may be found
+	Rules    []finding.Rule // the rules of every kind of finding
 	Findings []finding.Finding
 
 	lines []string

@@ -19,7 +19,7 @@ import (
 type Assembler struct {
 	Path    string
 	Version ptx.Version  // the newest PTX version that it reads
-	Targets []ptx.Target // in ascending order; sm_90a comes after sm_90
+	Targets []ptx.Target // the targets in ascending order; sm_90a comes after sm_90
 }
 
 // Find looks for ptxas on PATH and asks it what it supports.

@@ -16,7 +16,7 @@ type Report struct {
 	Device  string `json:"device"`
 	TileQ   int    `json:"tile_q"`
 	TileKV  int    `json:"tile_kv"`
-	Weights int    `json:"bad_weights"` // that differ beyond rounding
+	Weights int    `json:"bad_weights"` // the number of weights that differ by more than rounding
 	Outputs int    `json:"bad_outputs"`
 	// First is the first difference, nil if there is none.
 	First *Difference `json:"first"`

@@ -36,7 +36,7 @@ type Matrix struct {
 type Cell struct {
 	Lane     int `json:"lane"`
 	Register int `json:"register"`
-	Part     int `json:"part,omitempty"` // of the elements in one register, from the lowest bits
+	Part     int `json:"part,omitempty"` // the index of the element among those in one register, from the lowest bits
 }
 
 // product is the picture of an instruction's fragments.

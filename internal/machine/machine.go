@@ -15,7 +15,7 @@ type Machine struct {
 	Name string
 	// Device is nil if each kernel runs on the emulator of its own target.
 	Device device.Device
-	Sensor device.Sensor // of the GPU, or nil
+	Sensor device.Sensor // the sensor of the GPU, or nil
 }
 
 // Open opens the device. The caller closes the machine.

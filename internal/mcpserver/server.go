@@ -14,7 +14,7 @@ import (
 type Server struct {
 	Version  string
 	Program  string        // the binary of attest
-	Timeout  time.Duration // of one call
+	Timeout  time.Duration // the timeout of one call
 	Memory   int64         // bytes of the process of one call
 	Evidence string        // folder that keeps records of gate, "" for none
 

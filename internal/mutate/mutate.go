@@ -36,7 +36,7 @@ type Mutant struct {
 	Region   Region `json:"region"`
 	Part     Part   `json:"part"`
 	Func     string `json:"func"`
-	Line     int    `json:"line"`             // in the text of the program
+	Line     int    `json:"line"`             // the line in the text of the program
 	Source   string `json:"source,omitempty"` // file and line by .loc, or ""
 	Before   string `json:"before"`           // the instruction
 	After    string `json:"after"`            // the instruction in its place, or "" if it is removed

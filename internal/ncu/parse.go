@@ -20,10 +20,10 @@ type Profile struct {
 	Arithmetic float64            `json:"arithmetic"`
 	Memory     float64            `json:"memory"`
 	Metrics    map[string]float64 `json:"metrics"` // every metric, by the name that ncu gives it
-	Units      map[string]string  `json:"units"`   // of the metrics that have one
-	Version    string             `json:"version"` // of ncu
+	Units      map[string]string  `json:"units"`   // the units of the metrics that have a unit
+	Version    string             `json:"version"` // the version of ncu
 
-	Flags []string `json:"-"` // of ncu, without the file that it writes
+	Flags []string `json:"-"` // the flags of ncu, without the file that it writes
 	Raw   string   `json:"-"` // the table as ncu wrote it
 }
 

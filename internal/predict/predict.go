@@ -13,7 +13,7 @@ import (
 type Work struct {
 	Trace     *warptrace.Launch
 	Registers int   // per thread; 0 estimates them
-	Bytes     int64 // that the launch moves between DRAM and the chip
+	Bytes     int64 // bytes that the launch moves between DRAM and the chip
 	Watch     machine.Watcher
 	Edit      *machine.Edit // what is changed before the replay; nil is nothing
 	Cold      bool          // no cache holds anything at the start
@@ -41,7 +41,7 @@ func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 	plan := placeAll(l, max(chip.SMs/blocks, 1), resident)
 	plan.Watch, plan.Cold = w.Watch, w.Cold
 	active := min(chip.SMs, l.Count*blocks)
-	share := float64(chip.SMs) / float64(max(active, 1)) // of the L2's rate, relative to all SMs
+	share := float64(chip.SMs) / float64(max(active, 1)) // how much more of the L2 rate an SM gets than if all SMs were active
 	plan.L2Bytes = min(chip.Get("sm_bytes"), chip.Get("l2_bytes")*share)
 	plan.BulkBytes = min(chip.Get("sm_bytes"), chip.Get("bulk_bytes")*share)
 	r := replay(machine.New(l, &chip, mhz, w.Edit), plan, weight(l.Clusters[0]))

@@ -24,7 +24,7 @@ type Report struct {
 	Kernel    string           `json:"kernel"`
 	Shape     string           `json:"shape"`
 	Predicted *predict.Profile `json:"predicted"` // the sum over all launches
-	Launches  []Launch         `json:"launches"`  // in stream order
+	Launches  []Launch         `json:"launches"`  // the launches in stream order
 	// Occupancy is how many blocks fit on an SM of each known chip that the kernel runs on.
 	Occupancy []report.ChipFit `json:"occupancy"`
 	NCU       *ncu.Profile     `json:"ncu"`

@@ -54,13 +54,13 @@ type Function struct {
 // Estimate is the number of registers that live ranges suggest: see [verify.Estimate] for
 // how far the count of ptxas can differ.
 type Estimate struct {
-	Registers   int    `json:"registers"` // of 32 bits, within the limit
-	Live        int    `json:"live"`      // of 32 bits, live at once
-	Limit       int    `json:"limit"`     // of 32 bits, by the launch bounds
+	Registers   int    `json:"registers"` // 32-bit registers, within the limit
+	Live        int    `json:"live"`      // 32-bit registers that are live at once
+	Limit       int    `json:"limit"`     // the limit of 32-bit registers from the launch bounds
 	Predicates  int    `json:"predicates"`
 	Partial     bool   `json:"partial"` // the function was too large to follow every register
 	Instruction string `json:"instruction"`
-	Line        int    `json:"line"` // of the peak
+	Line        int    `json:"line"` // the line with the most live registers
 }
 
 // Count is how often something occurs.

@@ -79,7 +79,7 @@ func hashFile(path string) (string, error) {
 type agent struct {
 	dir string
 	out *writer
-	in  chan frame // of the client; closed when the connection ends
+	in  chan frame // the frames of the client; closed when the connection ends
 }
 
 // The times of an agent.

@@ -12,7 +12,7 @@ import (
 // Inventory is what attest has on a remote machine.
 type Inventory struct {
 	Dir      string   `json:"dir"`
-	Bytes    int64    `json:"bytes"` // of all files
+	Bytes    int64    `json:"bytes"` // the bytes of all files
 	Binaries []string `json:"binaries"`
 	Jobs     []JobRow `json:"jobs"`
 }

@@ -22,7 +22,7 @@ type job struct{ dir string }
 const (
 	orderFile  = "order.json"
 	lockFile   = "lock"   // the supervisor holds it as long as it lives
-	pidFile    = "pid"    // of the supervisor, which leads the process group of the job
+	pidFile    = "pid"    // the process ID of the supervisor, which leads the process group of the job
 	exitFile   = "exit"   // an ending, padded to exitSize
 	mirrorDir  = "fs"     // mirrors the folders of the client
 	stdinFile  = "stdin"  // standard input of the job

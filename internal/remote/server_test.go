@@ -20,7 +20,7 @@ import (
 // server is an SSH server on the loopback. It runs commands in a shell with its own home folder,
 // as sshd does.
 type server struct {
-	home string   // of the remote user
+	home string   // the home of the remote user
 	env  []string // further variables of commands
 	addr string
 	key  string // file with the private key of the user

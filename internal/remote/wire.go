@@ -122,7 +122,7 @@ type Order struct {
 	Stdin    bool              `json:"stdin,omitempty"`  // the inputs hold the standard input of the job
 	// Seen is how many bytes of standard output and standard error the client has received.
 	Seen [2]int64 `json:"seen"`
-	Stop bool     `json:"stop,omitempty"` // of clean: end jobs that run
+	Stop bool     `json:"stop,omitempty"` // for clean: end the jobs that run
 }
 
 // jobState answers an order to run.

@@ -25,7 +25,7 @@ const (
 
 // measured is what measure finds on a page.
 type measured struct {
-	Width    int      // of the window
+	Width    int      // the width of the window
 	Scroll   int      // the width of the document
 	Outside  []string // elements that reach beyond the window and do not scroll inside a box
 	Targets  int      // the number of links and summaries

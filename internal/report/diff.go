@@ -21,7 +21,7 @@ type Difference struct {
 	// instructions in the same way.
 	Same       bool     `json:"same_ptx"`
 	SameKernel bool     `json:"same_kernel"`
-	Parity     Parity   `json:"parity"` // of B with A
+	Parity     Parity   `json:"parity"` // the parity of B with A
 	Kernel     []Change `json:"kernel"` // name, formats, config
 	Build      []Change `json:"build"`  // device, driver, tools, sources
 	Outcome    []Change `json:"outcome"`
@@ -63,7 +63,7 @@ func Diff(a, b *evidence.Item) *Difference {
 type named[T any] struct {
 	name  string
 	value T
-	unit  unit // of a number
+	unit  unit // the unit of a number
 }
 
 // unit says how a number is written.

@@ -26,11 +26,11 @@ const (
 	groupWidth    = 420
 	groupTitle    = 22
 	barHeight     = 15
-	barLeft       = 122 // of a group: the names are to the left
+	barLeft       = 122 // the left end of the bars; the names are to the left of it
 	barMost       = 200 // the longest bar
 	pictureHead   = 74
 	footLine      = 15
-	footLetters   = 138 // of a line of the footer
+	footLetters   = 138 // the letters of a line of the footer
 )
 
 // mostShown is the longest bar, in times of our kernel. Longer bars are cut off.

@@ -53,7 +53,7 @@ type Mark struct {
 	Summary stats.Summary
 	TFLOPs  float64
 	Times   *record.Times
-	index   int // of the row, among the candidates of Times
+	index   int // the index of the row, among the candidates of Times
 }
 
 // Main returns the times by the primary method, or by the first method that there is.

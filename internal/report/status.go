@@ -28,8 +28,8 @@ var statusSection = section{
 
 // Status is one page about a project: what is done, what did not work and why, and what is next.
 type Status struct {
-	Time   time.Time `json:"time"` // of the newest record
-	Head   string    `json:"head"` // of the evidence
+	Time   time.Time `json:"time"` // the time of the newest record
+	Head   string    `json:"head"` // the head of the evidence
 	Done   []Judged  `json:"done"`
 	Failed []Judged  `json:"failed"` // valid negatives and rejections
 	Next   []Next    `json:"next"`   // by predicted gain, the largest first

@@ -17,8 +17,8 @@ import (
 
 // View is the content of a store, arranged for readers.
 type View struct {
-	Items   []*evidence.Item // in the order in which they were added
-	Kernels []*Kernel        // in the order of their first records, which is that of the ladder
+	Items   []*evidence.Item // the items in the order in which they were added
+	Kernels []*Kernel        // the kernels in the order of their first records, which is that of the ladder
 	Shapes  []*Shape         // what was timed: one entry per device and shape
 	Scores  []evidence.ScoreOfKernel
 	Check   *evidence.Check
@@ -87,7 +87,7 @@ func newView(c *evidence.Contents, apart bool) *View {
 // the same kernel at different times.
 type identity struct {
 	name, format, target, dim, causal, heads, lse, config string
-	copy                                                  int // of records that are kept apart
+	copy                                                  int // tells records apart that would otherwise be the same kernel
 }
 
 func identify(r *record.Record) identity {

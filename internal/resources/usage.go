@@ -79,7 +79,7 @@ type Advice struct {
 	Severity string `json:"severity"` // "info" or "warning"
 	Code     string `json:"code"`     // "C7510", or ""
 	Kernel   string `json:"kernel"`   // the function it names, or ""
-	Line     int    `json:"line"`     // of the PTX, or 0
+	Line     int    `json:"line"`     // the line of the PTX, or 0
 	Message  string `json:"message"`
 }
 

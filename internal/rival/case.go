@@ -14,7 +14,7 @@ type Case struct {
 	Seed uint64
 	// Inputs are files that replace the first set of inputs; nil generates all sets.
 	Inputs *Inputs
-	Scale  float64 // of Q·Kᵀ, 1/√D when zero
+	Scale  float64 // the scale of Q·Kᵀ, 1/√D when zero
 }
 
 // Inputs are files of elements in the order of [problem.Shape], little-endian, without header.

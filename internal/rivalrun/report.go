@@ -26,7 +26,7 @@ type Report struct {
 	Results []*Result     `json:"results"`
 	Run     *timing.Run   `json:"run"`
 
-	timed []*Result // in the order of the candidates of Run
+	timed []*Result // the results that were timed, in the order of the candidates of Run
 
 	prepared []*rival.Prepared
 }
@@ -40,7 +40,7 @@ type Result struct {
 	Note           string         `json:"note"`
 	Why            string         `json:"why"` // why it was not timed, or ""
 	Unsupported    bool           `json:"unsupported"`
-	Summary        *stats.Summary `json:"summary"` // in microseconds
+	Summary        *stats.Summary `json:"summary"` // the summary in microseconds
 	Teraflops      float64        `json:"tflops"`
 	MaxError       *float64       `json:"max_error"` // null when the output holds a NaN
 	MeanError      *float64       `json:"mean_error"`

@@ -8,7 +8,7 @@ import (
 
 // Mutator makes mutants of texts.
 type Mutator struct {
-	Texts []*Text // that are changed
+	Texts []*Text // the texts that are changed
 	// donors are the texts from which lines are taken: Texts and larger ones.
 	donors []*Text
 	// forms holds the opcodes of all donors by the name of the instruction.

@@ -22,7 +22,7 @@ type Goal struct {
 	Kernel  string `json:"kernel"` // the kernel that the search starts from
 	Format  string `json:"format"`
 	Output  string `json:"output"`
-	Target  string `json:"target"` // of the PTX
+	Target  string `json:"target"` // the target of the PTX
 	Shape   string `json:"shape"`
 	Causal  bool   `json:"causal,omitempty"`
 	Device  string `json:"device"` // the device that was measured, or the chip of the predictions
@@ -46,8 +46,8 @@ func (g Goal) String() string {
 // Trial is a configuration that was tried.
 type Trial struct {
 	Config attn.Config `json:"config"`
-	Name   string      `json:"name"`   // of the configuration
-	SHA256 string      `json:"sha256"` // of its PTX
+	Name   string      `json:"name"`   // the name of the configuration
+	SHA256 string      `json:"sha256"` // the SHA-256 of its PTX
 	Green  bool        `json:"green"`
 	Why    string      `json:"why,omitempty"` // why it is not green
 	// Micros is the time of one launch in microseconds. Ratio is that time over the time of the
@@ -60,7 +60,7 @@ type Trial struct {
 type State struct {
 	Schema int     `json:"schema"`
 	Goal   Goal    `json:"goal"`
-	Trials []Trial `json:"trials"` // in their order; the first is the start
+	Trials []Trial `json:"trials"` // the trials in their order; the first is the start
 }
 
 // Load reads a state, or returns an empty one if there is no file. It refuses a state of another

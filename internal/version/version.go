@@ -25,7 +25,7 @@ type Info struct {
 	Go       string   `json:"go"`
 	OS       string   `json:"os"`
 	Arch     string   `json:"arch"`
-	Targets  []string `json:"targets"` // of the emulator
+	Targets  []string `json:"targets"` // the targets of the emulator
 	Forms    int      `json:"instruction_forms"`
 }
 

@@ -17,7 +17,7 @@ import (
 
 // Watcher repeats a command.
 type Watcher struct {
-	Args  []string                                                       // of the command, for the files that it reads
+	Args  []string                                                       // the arguments of the command, from which the files to watch follow
 	Run   func(ctx context.Context) (output string, code int, err error) // runs it once
 	Out   io.Writer                                                      // what changed
 	Mark  func(line string, added bool) string                           // colours a line of a difference

@@ -42,7 +42,7 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 		return fmt.Sprintf("%s: %s", distribution, why.because)
 	}
 	rows := min(p.Rows(), mostCompared)
-	looking := rows // that may weigh one of the last keys
+	looking := rows // the rows that may give weight to one of the last keys
 	if masked {
 		looking = min(rows, s.B*s.Hq*TileOfKeys/2)
 	}

@@ -18,10 +18,10 @@ import (
 // candidate is a mutant of the sample, and what is known about it.
 type candidate struct {
 	mutant *mutate.Mutant
-	place  int            // in the sample
-	same   lab.Comparison // of its bits with the original's
+	place  int            // the place in the sample
+	same   lab.Comparison // the comparison of its bits with those of the original
 	found  record.Mutant
-	stack  string // of a failure of the emulator
+	stack  string // the stack of a failure of the emulator
 }
 
 // judge decides the fate of a mutant, or reports that a group can decide it. A mutant that has

@@ -15,7 +15,7 @@ import (
 
 // Options say which mutants are tried, and how.
 type Options struct {
-	Plan     lab.Plan // of the gates; only its defects and its cases are used
+	Plan     lab.Plan // the plan of the gates; only its defects and its cases are used
 	PlanName string
 	Build    record.Build
 	// Count is the number of mutants beside those of the synchronisation, which are all tried.
@@ -76,7 +76,7 @@ type run struct {
 	program *mutate.Program
 	trials  *lab.Trials
 	total   int
-	sync    []lab.SyncOp // of the program
+	sync    []lab.SyncOp // the synchronisation of the program
 
 	mu      sync.Mutex // guards what follows
 	score   record.Score

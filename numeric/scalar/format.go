@@ -7,8 +7,8 @@ import "math/bits"
 type format struct {
 	width  int    // total number of bits
 	frac   int    // bits of fraction
-	bias   int    // of the exponent
-	maxExp int    // of a finite number
+	bias   int    // the bias of the exponent
+	maxExp int    // the largest exponent of a finite number
 	max    uint64 // largest finite number
 	inf    uint64 // the result of an overflow; e4m3 has no infinity, so it is the NaN there
 	nan    uint64 // the NaN of an invalid operation, with its sign

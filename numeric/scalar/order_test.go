@@ -186,7 +186,7 @@ func TestProperties(t *testing.T) {
 	for _, c := range []struct {
 		f32  uint32
 		f64  uint64
-		want string // in the order of the properties
+		want string // the expected results in the order of the properties
 	}{
 		{0, 0, "y-y-y-"}, {0x80000000, 1 << 63, "y-y-y-"}, {1, 1, "y-y--y"}, {0x807fffff, 0x800fffffffffffff, "y-y--y"},
 		{0x00800000, 1 << 52, "y-y-y-"}, {0x7f7fffff, 0x7fefffffffffffff, "y-y-y-"},

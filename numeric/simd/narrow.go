@@ -4,14 +4,14 @@ package simd
 // f32. Package tensor defines the form of the factors. All pointers point to the first
 // element that the loop accesses.
 type Narrow struct {
-	Pairs int64 // of rows; at least one
+	Pairs int64 // pairs of rows; at least one
 	Done  int64 // result: the number of pairs before the first pair that is not ordinary
 
 	AExps  *uint64
 	X      *float32
 	ASigns *[2]uint32
 
-	BExps  *uint64 // of two panels of eight columns
+	BExps  *uint64 // the exponents of two panels of eight columns
 	Y      *float32
 	BSigns *[16]uint32 // by panel
 

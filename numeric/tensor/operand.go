@@ -37,7 +37,7 @@ type factor struct {
 const (
 	noFast    = -1 << 20 // low of a block with an infinity or a NaN
 	noneLow   = 127      // low of a block of zeros
-	maxLength = 32       // of a block
+	maxLength = 32       // the max length of a block
 )
 
 // LoadA decodes the first factor: m rows of k packed elements. A row has [Kind.Words](k)

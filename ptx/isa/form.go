@@ -110,7 +110,7 @@ type Param struct {
 	count     countRef
 	spaceSlot int // the slot that names the space, or -1
 	coords    int // the slot that gives the number of coordinates, or -1
-	rows      int // of a tensor map: the coordinates of a copy of single rows, or 0
+	rows      int // for a tensor map: the coordinates of a copy of single rows, or 0
 }
 
 // typeRef is a fixed type, or the type that a slot's modifier names.

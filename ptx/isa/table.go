@@ -72,7 +72,7 @@ func InOrder(op *ptx.Opcode) *ptx.Opcode {
 
 // match returns the forms for which bind finds a modifier for each slot and whose rules hold.
 func match(forms []*Form, mods []string, bind func(Match) bool) (ms []Match) {
-	var slots []int8 // of the last form that did not fit: most do not
+	var slots []int8 // the slots of the last form that did not fit, used again because most forms do not fit
 	for _, f := range forms {
 		if len(mods) > len(f.Slots) {
 			continue

@@ -19,8 +19,8 @@ var texture = &Family{
 type geometry struct {
 	name      string
 	coords    int
-	offsets   int    // of the optional offset of the texels, 0 if there is none
-	gradients int    // of the derivatives, 0 if there are none
+	offsets   int    // elements of the optional offset of the texels; 0 if there is none
+	gradients int    // elements of the derivatives; 0 if there are none
 	ctype     string // types of coordinates
 }
 

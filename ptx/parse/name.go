@@ -66,7 +66,7 @@ func (p *parser) intern(text string) *name {
 // split finds the register range that a name can belong to. Like ptxas, it takes all digits
 // at the end as the number.
 func (p *parser) split(n *name) {
-	const mostDigits = 10 // of a uint32
+	const mostDigits = 10 // the most digits of a uint32
 	i := len(n.text)
 	for i > 0 && isDigit(n.text[i-1]) {
 		i--

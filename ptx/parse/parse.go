@@ -26,7 +26,7 @@ type parser struct {
 	ops    []ptx.Operand // operands being read
 	depth  int           // nesting of what is being read
 	inCall bool          // parentheses are a list of arguments
-	stmts  []ptx.Stmt    // of the function being read
+	stmts  []ptx.Stmt    // the statements of the function that is being read
 
 	// comments are those that are not in the module yet. A comment trails a statement that
 	// has just ended (fresh) on the same line.
@@ -34,7 +34,7 @@ type parser struct {
 	fresh    bool
 	endLine  int32
 
-	spare    []*binding // of closed scopes, for use again
+	spare    []*binding // closed scopes, to use again
 	nameSlab slab[name]
 	bindSlab slab[binding]
 	symSlab  slab[ptx.Symbol]

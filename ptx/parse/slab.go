@@ -4,7 +4,7 @@ package parse
 // all freed at the same time. The first block is small, because many modules are.
 type slab[T any] struct {
 	free []T
-	size int // of the last block
+	size int // the size of the last block
 }
 
 const (

@@ -17,7 +17,7 @@ const (
 	portableCluster = 8
 	largestCluster  = 16
 	maxShared       = 227 << 10 // static and dynamic, on any target
-	maxLocal        = 512 << 10 // of a thread
+	maxLocal        = 512 << 10 // the most local memory of a thread
 	maxAlign        = 1 << 20
 )
 

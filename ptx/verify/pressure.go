@@ -37,7 +37,7 @@ func (c *code) pressure(live *liveness) Estimate {
 // The register file of an SM, for compute capability 7.0 to 9.0.
 const (
 	registersPerSM      = 64 << 10
-	registerGranularity = 8 // of the registers per thread
+	registerGranularity = 8 // registers are allocated per thread in units of this size
 )
 
 // registerLimit returns how many registers a thread may have for the launch bounds of f.

@@ -16,7 +16,7 @@ type followed struct {
 	first    *launch              // the first run of the launch, or nil in the first run
 	follows  map[int]bool         // by instruction: the loads that are followed
 	suspects map[int]bool         // in the first run: the loads that the second run follows
-	held     map[finding.Key]held // in the second run: findings about loads
+	held     map[finding.Key]held // in the second run: the findings about the loads that are followed
 }
 
 // held is the loads of a finding.

@@ -18,7 +18,7 @@ type order struct {
 	warps   int    // per block
 	// everything is the global memory of all clusters if clusters may communicate, else nil.
 	everything *memory
-	flags      map[place]*syncVar // in global memory
+	flags      map[place]*syncVar // the flags in global memory by which threads synchronise
 	merge      merger
 	gaps       []byteSet // by zone of shared memory: the bytes that belong to no variable
 	freeZones  zonesList
@@ -76,7 +76,7 @@ type orderWatch struct {
 	brought  []bool               // by rank and instruction: an ldmatrix has found its rows written
 	works    map[uint64]*work     // by number: work that mbarriers count
 	lastWork uint64
-	flags    map[place]*syncVar // in shared memory
+	flags    map[place]*syncVar // the flags in shared memory by which threads synchronise
 	barList  []*mbar            // by agent, after the warps
 	ends     []released         // by rank: what the threads of the block knew when they ended
 	cur      current

@@ -15,10 +15,10 @@ type current struct {
 	lanes uint32 // the lanes that access the present unit
 	row   bool   // the lanes form a row: they share the cell in order, each with its own part
 	write bool
-	off   int   // of the present unit
+	off   int   // the offset of the present unit
 	size  int   // bytes that each lane accesses
 	unit  int   // bytes of the present unit: 16, 4 or 1
-	rows  *bool // of a matrix: see factorRows
+	rows  *bool // for a matrix: whether one of its rows is written; see factorRows
 	undef bool  // the memory may hold bytes that nobody has written
 }
 

@@ -29,7 +29,7 @@ type grouped struct {
 // leftBy is a wait_group that left work in flight. The zero value stands for none.
 type leftBy struct {
 	wait  bool
-	id    int // of the instruction
+	id    int // the ID of the instruction
 	keep  int // the newest groups that it leaves in flight
 	newer int // the groups that were newer than the group of the work; -1 before its commit
 }

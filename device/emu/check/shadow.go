@@ -15,10 +15,10 @@ type event struct {
 	time   uint32
 	size   int32 // bytes that each lane accessed
 	class  *class
-	work   *work // of an asynchronous access, else nil
+	work   *work // the asynchronous work that made the access, or nil
 	writes bool
-	used   uint32 // of a load whose value is followed: the lanes that have used it
-	site   *site  // in a function that the kernel calls: the source line and the calls, else nil
+	used   uint32 // for a load whose value is followed: the lanes that have used the value
+	site   *site  // for an access in a function that the kernel calls: the source line and the calls; otherwise nil
 }
 
 // work is an asynchronous operation. It counts as done by the threads that have waited for it,

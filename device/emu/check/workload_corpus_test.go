@@ -22,7 +22,7 @@ import (
 // workload is a correct kernel with a launch. The files of its buffers are generated: the file
 // N.TYPE.txt holds the numbers from 0 to N-1.
 type workload struct {
-	file   string // of PTX
+	file   string // the PTX file
 	launch string
 }
 

@@ -8,7 +8,7 @@ import (
 // GlobalUse counts the accesses of warps, and of the copies that they start, to global memory.
 type GlobalUse struct {
 	Requests  uint64
-	Sectors   uint64 // of 32 bytes
+	Sectors   uint64 // sectors of 32 bytes
 	BytesUsed uint64 // bytes of these sectors that a lane accesses
 }
 

@@ -53,7 +53,7 @@ type Bytes struct {
 type Barrier struct {
 	Line        int    `json:"ptx_line"`
 	Instruction string `json:"instruction"`
-	Arrivals    uint64 `json:"arrivals"` // of warps or parts of warps
+	Arrivals    uint64 `json:"arrivals"` // arrivals of warps or of parts of warps
 	Threads     uint64 `json:"threads"`
 	Vain        uint64 `json:"in_vain"` // threads that polled an mbarrier before its phase was complete
 }

@@ -93,7 +93,7 @@ type ClusterInfo struct {
 
 // BlockInfo describes a block of a cluster.
 type BlockInfo struct {
-	Index   int // in the grid, x first
+	Index   int // the index in the grid, x first
 	Ctaid   [3]int
 	Threads int
 	Memory  []byte // the block's shared memory; observers only read it

@@ -11,19 +11,19 @@ import (
 
 // Op is an operation that a warp issues for an instruction.
 type Op struct {
-	ID     int32 // of the instruction
+	ID     int32 // the ID of the instruction
 	cost   cost
 	reads  []int32 // registers
 	writes []int32
 	// operands are the registers that arithmetic reads, by the place of the operand; -1 is a
 	// constant or a value that all lanes share.
 	operands []int32
-	groups   int // of productWait, copyWait and bulkWait: how many groups may be unfinished
+	groups   int // for productWait, copyWait and bulkWait: how many groups may be unfinished
 	line     int32
-	flops    float64 // of a product, per warp: multiplications and additions, 16-bit ones count once
-	fromA    bool    // of a wgmma: the first factor comes from shared memory
+	flops    float64 // for a product: the operations per warp, multiplications and additions; those of 16-bit factors count once
+	fromA    bool    // for a wgmma: whether the first factor comes from shared memory
 	fp8      bool
-	n        int // of a wgmma: its N
+	n        int // for a wgmma: its N
 	// param is the offset of the parameter that a load reads, or -1.
 	param int
 	// tensorMap is the register with the address of the tensor map of a copy, or -1.
@@ -50,7 +50,7 @@ type unitFunc struct {
 	c     *code
 	f     *ptx.Func
 	g     *verify.CFG
-	base  int // of its registers
+	base  int // the number of its first register
 	insts [][]int32
 	// defs and uses are the number of instructions that write and read each register.
 	defs, uses []int32

@@ -161,7 +161,7 @@ type warp struct {
 	block, num int
 	path       []warptrace.Event
 	order      []int32 // what remains of the present basic block, as indices into path
-	next       int     // in path: where the next basic block starts
+	next       int     // the index in path at which the next basic block starts
 	ready      []float64
 	why        []Reason
 	at         float64 // when it can issue the next operation
@@ -171,7 +171,7 @@ type warp struct {
 	op         *Op
 	event      *warptrace.Event
 	before     *Op   // the operation that it issued last
-	line       int32 // of machine code, of the operation before
+	line       int32 // the line of machine code that the previous operation came from
 	productEnd float64
 	products   []float64 // ends of committed groups
 	copyEnd    float64

@@ -19,7 +19,7 @@ type cluster struct {
 	works   map[uint64]int32 // work in flight, by the emulator's number
 	metered *Event           // the event whose accesses the meter is measuring
 	copied  int              // bytes of the present instruction's asynchronous copy
-	sectors int              // of global memory that the present copy touches
+	sectors int              // the sectors of global memory that the present copy touches
 	remote  bool
 }
 

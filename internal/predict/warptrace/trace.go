@@ -34,7 +34,7 @@ type Block struct {
 
 // Event is an instruction that a warp or a part of a warp executed.
 type Event struct {
-	ID   int32 // of the instruction, in Launch.Program
+	ID   int32 // the ID of the instruction, in Launch.Program
 	Fact int32 // index in Cluster.Facts, or -1
 	Off  bool  // no lane executed it, because every guard failed
 	// Lanes is the number of lanes that executed it.
@@ -43,11 +43,11 @@ type Event struct {
 
 // Fact is what an instruction did to memory and barriers.
 type Fact struct {
-	Wavefronts int      // of shared memory
+	Wavefronts int      // the wavefronts of shared memory
 	Conflicts  int      // wavefronts that addresses without bank conflicts would save
-	Sectors    int      // of global memory, 32 bytes each
+	Sectors    int      // the sectors of global memory, 32 bytes each
 	Needed     int      // sectors that the accessed bytes would fill
-	Lines      []uint64 // of global memory, by address / 128; only for instructions of threads
+	Lines      []uint64 // the lines of global memory, by address / 128; only for instructions of threads
 	Remote     bool     // it accessed the shared memory of another block
 	Waits      int32    // the phase that it waited for, or -1
 	Arrivals   []Arrival
@@ -64,7 +64,7 @@ type Arrival struct {
 // Work is an asynchronous copy that mbarriers count, or that a bulk group counts.
 type Work struct {
 	Bytes   int
-	Sectors int     // of global memory
+	Sectors int     // the sectors of global memory
 	Remote  bool    // it wrote the shared memory of another block
 	Phases  []int32 // each expects one contribution of this work
 }

@@ -82,7 +82,7 @@ func (c Config) estimate(p problem.Attention, sms int) float64 {
 	perSM := ceil(blocks, max(sms, 1))
 	resident := min(perSM, c.BlocksPerSM)
 	warps := ceil(c.rowGroups()*c.Shares*resident, subCores)
-	products := float64(warps*c.TileN*p.D) * 2 / (8 * 32) // of a sub-core in a round of all resident blocks
+	products := float64(warps*c.TileN*p.D) * 2 / (8 * 32) // the products of a sub-core in a round of all resident blocks
 	loads := float64(resident*2*c.roundKeys()*p.D) / l2Bytes
 	round := max(products*perProduct/busy(warps), loads)
 	ends := perBlock

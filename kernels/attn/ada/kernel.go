@@ -37,7 +37,7 @@ type gen struct {
 	c    Config
 	d    int // head dimension
 	plan plan
-	args []kernel.Arg // of the launch, in the order of the parameters
+	args []kernel.Arg // the arguments of the launch, in the order of the parameters
 
 	q, kk, v    build.Global[build.B8]
 	lse         build.Global[build.F32]

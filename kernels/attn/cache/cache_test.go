@@ -28,7 +28,7 @@ type step struct {
 	k, v        []float32 // [tokens,Hkv,D], as the kernel reads them
 	ks, vs      []float32 // given scales
 	cos, sin    []float32
-	places      *ref.Places // of the cache after the step
+	places      *ref.Places // where the rows of the cache lie after the step
 	operands    map[string][]byte
 }
 

@@ -18,12 +18,12 @@ type Problem struct {
 	PageSize  int // rows of a page
 	Positions int // rows of the tables of cosines and sines; 0 is Skv
 
-	Input   problem.Format    // of new tokens: F16 or BF16
-	Format  problem.Format    // of the cache: E4M3 or E5M2
+	Input   problem.Format    // the format of new tokens: F16 or BF16
+	Format  problem.Format    // the format of the cache: E4M3 or E5M2
 	Scaling problem.Scaling   // PerTensor, PerHead or PerToken
-	Layout  problem.Layout    // of the cache
-	Keys    problem.Placement // of the cache: Paged or Padded
-	Tokens  problem.Placement // of new tokens: Uniform or Packed
+	Layout  problem.Layout    // the layout of the cache
+	Keys    problem.Placement // the placement of the cache: Paged or Padded
+	Tokens  problem.Placement // the placement of new tokens: Uniform or Packed
 	Rope    problem.Rotation  // of K; "" rotates nothing
 }
 

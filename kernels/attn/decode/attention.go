@@ -166,7 +166,7 @@ func (a *attention) mask(key build.U32) {
 	k.If(hidden, func() {
 		_, column := a.S.Base(k, g.lane)
 		at := key.Add(column)
-		var first, end [2]build.S32 // of the visible keys, from the lane's first column on
+		var first, end [2]build.S32 // the visible keys, relative to the lane's first column
 		for s, r := range a.rows {
 			first[s], end[s] = build.Cast[build.S32](r.first.Sub(at)), build.Cast[build.S32](r.end.Sub(at))
 		}
@@ -187,7 +187,7 @@ func (a *attention) maskBuffer(key build.U32) {
 	_, column := a.S.Base(g.k, g.lane)
 	at := key.Add(column)
 	var from [2]build.U64
-	var keys [2]build.S32 // of the row, from the lane's first column on
+	var keys [2]build.S32 // the keys of the row, relative to the lane's first column
 	for s, r := range a.rows {
 		from[s] = g.mask.Addr().Add(a.it.batch.MulWide(g.seqQ).Add(r.token.CvtU64()).MulLo(g.seqKV.CvtU64())).Add(at.CvtU64())
 		keys[s] = build.Cast[build.S32](r.end.Sub(at)).Selp(0, r.exists)

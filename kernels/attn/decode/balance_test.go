@@ -50,7 +50,7 @@ func TestBalance(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		lengths []int
-		share   float64 // of the products of a block, relative to an equal share of all blocks that run at a time
+		share   float64 // the share of the products of a block, relative to an equal share of all blocks that run at a time
 	}{
 		{"one long sequence among short ones", []int{90, 90, 90, 90, 90, most, 90, 90}, 1.6},
 		{"equal lengths", []int{500, 500, 500, 500}, 1.3},

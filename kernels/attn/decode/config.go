@@ -14,7 +14,7 @@ type Config struct {
 	// RowTiles is the number of tiles of 16 rows that hold the queries of a group: 1, 2 or 4.
 	// A team has one warp per tile. Its warps share their keys.
 	RowTiles int `json:"row_tiles"`
-	Warps    int `json:"warps"`  // of a block: 4 or 8
+	Warps    int `json:"warps"`  // the warps of a block: 4 or 8
 	TileN    int `json:"tile_n"` // keys that a team computes at a time
 	Stages   int `json:"stages"` // tiles of keys in the ring of a team
 	// BlocksPerSM is the number of blocks that share an SM.
@@ -31,7 +31,7 @@ type Config struct {
 const (
 	warpRows   = 16 // rows that a warp computes
 	groupKeys  = 16 // keys whose rows one warp copies together; they lie in one page
-	unitBytes  = 16 // that one cp.async copies
+	unitBytes  = 16 // the bytes that one cp.async copies
 	mostRows   = 64
 	laneVector = 4 // numbers that a lane moves at once
 )
@@ -44,7 +44,7 @@ const largeShared = 200 << 10
 func Default(p problem.Attention, chip kernel.Chip) Config {
 	p = p.Filled()
 	c := Config{RowTiles: 1, Warps: 4, Stages: 3, BlocksPerSM: 2}
-	bytes := 2048 // of a tile of K, for each warp
+	bytes := 2048 // the bytes of a tile of K, for each warp
 	if chip.SharedPerSM >= largeShared || chip.SharedPerSM == 0 && chip.Target.Runs(ptx.SM90a) {
 		c.Stages, bytes = 2, 4096
 	}

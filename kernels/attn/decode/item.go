@@ -8,7 +8,7 @@ import (
 // item is one head of K and V of one sequence with queries that use it, and this block's share
 // of its keys.
 type item struct {
-	number      build.U32 // of the sequence's head of K and V, through the batch
+	number      build.U32 // the index of the head of K and V in the whole batch
 	batch, head build.U32 // the sequence, and the head of K and V in it
 	rows        build.U32 // query rows of the head: heads of the group × Sq
 	firstRow    build.U32 // the rows of this item, if the rows of a head are several items
@@ -20,10 +20,10 @@ type item struct {
 
 	first, end   build.U32 // the keys that at least one query sees
 	from, to     build.U32 // the block's tiles of keys
-	position     build.U32 // of the block among those that share the item
+	position     build.U32 // the position of the block among those that share the item
 	parts        build.U32 // how many blocks share the item
-	slot         build.U32 // of the first of their partial results
-	counter      build.U32 // that counts the blocks that have written theirs
+	slot         build.U32 // the index of the first partial result of these blocks
+	counter      build.U32 // the counter of the blocks that have written their partial results
 	allEnd       build.U32 // the keys from allFirst to allEnd-1 are seen by all queries
 	allFirst     build.U32
 	wholeVisible bool // all queries see the same keys
@@ -108,7 +108,7 @@ func (g *gen) visible(it item, token build.U32) (first, end build.U32) {
 type row struct {
 	number     build.U32
 	exists     build.Pred
-	head       build.U32 // of Q, in the sequence
+	head       build.U32 // the head of Q in the sequence
 	token      build.U32 // the query
 	first, end build.U32 // the keys that it sees
 }

@@ -37,7 +37,7 @@ type gen struct {
 	c    Config
 	d    int // head dimension
 	plan plan
-	args []kernel.Arg // of the launch, in the order of the parameters
+	args []kernel.Arg // the arguments of the launch, in the order of the parameters
 
 	q, keys, values       build.Global[build.B8]
 	qs, ks, vs, sinks     build.Global[build.F32]

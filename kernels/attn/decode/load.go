@@ -23,7 +23,7 @@ type ring struct {
 	free    *build.Var[build.U32] // the slot of the tile before
 	ahead   *build.Var[build.U32] // the tile to be copied next
 
-	scales   build.U64 // of K or of V, whichever the lane copies
+	scales   build.U64 // the scales of K or of V, whichever the lane copies
 	scaleKey build.U32 // the key of a group whose scale the lane copies
 	scalesTo build.U32 // where the lane's scale of the first group goes in slot 0
 }
@@ -37,7 +37,7 @@ func (g *gen) openRing(it item) *ring {
 	if teams > 1 {
 		r.rounds = part.Divide(k, r.rounds, teams)
 	}
-	units := g.d / unitBytes // of a row
+	units := g.d / unitBytes // the units of a row
 	row, unit := part.Divide(k, g.lane, units), g.lane.And(units-1)
 	g.unitRow, g.unitAt = row, unit.MulLo(unitBytes)
 	r.stride = k.U32(uint32(g.d))
@@ -175,7 +175,7 @@ func (r *ring) at(from build.U64, rows int) build.U64 {
 
 // keyPlace says where a group of keys lies.
 type keyPlace struct {
-	row  build.U32 // of the first key, among the rows of its head
+	row  build.U32 // the row of the first key, among the rows of its head
 	page build.U32 // if the problem has scales of pages
 }
 

@@ -52,7 +52,7 @@ func (g *gen) mergeTeams(a *attention) sums {
 		return s
 	}
 	outputs, stats := build.SharedAs[build.F32](g.shared, 0), build.SharedAs[build.F32](g.shared, g.plan.stats)
-	quads := a.O.Elements() / 4 // that a lane stores
+	quads := a.O.Elements() / 4 // the quads that a lane stores
 	k.SyncThreads()             // all teams are done with their rings
 	mine := outputs.At(g.warp.MulLo(quads * 128).Add(g.lane.Shl(2)))
 	for i := range quads {

@@ -173,7 +173,7 @@ func (g *gen) findPart(to build.Shared[build.U32], size build.U32) {
 		b := first.Add(g.lane)
 		parts := g.sequenceTiles(b).Add(size).Sub(1).Div(size)
 		blocks := parts.MulLo(g.headsKV)
-		sum := blocks // of this lane's sequence and those before it
+		sum := blocks // the blocks of this lane's sequence and of those before it
 		for d := 1; d < 32; d *= 2 {
 			sum = sum.Add(sum.ShflSyncUp(d, 0, all).Selp(0, g.lane.SetpGe(d)))
 		}

@@ -43,7 +43,7 @@ type Softmax struct {
 
 // Schedule says how the work is divided and in which order it is done.
 type Schedule struct {
-	Warpgroups int `json:"warpgroups"` // that compute, 64 query rows each: 1 to 4
+	Warpgroups int `json:"warpgroups"` // the warpgroups that compute, each with 64 query rows: 1 to 4
 	TileN      int `json:"tile_n"`     // keys of a KV tile: 64, 128 or 192
 	Stages     int `json:"stages"`     // slots of the rings of K and of transposed V
 	// Persistent blocks compute one tile of queries after the other, while the data of the
@@ -215,7 +215,7 @@ func (c Config) registersNeeded(p problem.Attention) int {
 type plan struct {
 	q, k, raw, v int // rings of tiles; see doc.go
 	qTile, tile  int // bytes of a tile of Q, and of K or raw
-	vTile        int // of transposed V
+	vTile        int // bytes of a tile of transposed V
 	barriers     [rings]int
 	pingPong     int // the barriers of the ping-pong
 	inboxes      int // what warpgroups that split keys receive; see exchange.go

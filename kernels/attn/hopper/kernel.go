@@ -53,7 +53,7 @@ type gen struct {
 	c    Config
 	d    int // head dimension
 	plan plan
-	args []kernel.Arg // of the launch, in the order of the parameters
+	args []kernel.Arg // the arguments of the launch, in the order of the parameters
 
 	q, kk, v                     build.TensorMap
 	qs, ks, vs                   build.Global[build.F32]
@@ -63,7 +63,7 @@ type gen struct {
 	seqQ, seqKV                  build.U32
 	scale                        build.F32
 	mem                          build.Shared[build.B8]
-	rank                         build.U32 // in the cluster
+	rank                         build.U32 // the rank in the cluster
 	group                        build.U32 // the thread's warpgroup: 0 produces
 	wg                           tile.Warpgroup
 	pingPong                     tile.PingPong

@@ -120,7 +120,7 @@ func (g *gen) transpose() {
 			first := g.wg.Thread.Shr(5).Sub(1)
 			k.Loop(first, g.c.TileN/16, transposers, func(t build.U32) { // tokens 16·t to 16·t+15
 				tokens := from.Plus(rawAt.Add(t.MulLo(16 * raw.Width())))
-				block := part.Divide(k, t, perBlock) // of columns in v
+				block := part.Divide(k, t, perBlock) // the block of columns in v
 				col := t.Sub(block.MulLo(perBlock)).MulLo(8)
 				to := v.Block(0).Cursor(g.wg.Lane, col).Plus(vAt.Add(block.MulLo(v.Rows * v.Width())))
 				g.transpose16(tokens, to)

@@ -71,7 +71,7 @@ type repeater struct {
 	compare  device.Kernel
 	stream   device.Stream
 	outputs  []output
-	counts   device.Buffer // of each launch of a turn: words that differ, and the least index of one
+	counts   device.Buffer // for each launch of a turn: the number of words that differ, and the least index of one
 	size     int           // launches a turn
 	launches int           // so far
 	// between is queued after a launch and before the comparison, if it is set.

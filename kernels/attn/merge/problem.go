@@ -12,15 +12,15 @@ import (
 // Problem says what to merge: Parts outputs of Rows rows with D columns.
 type Problem struct {
 	Parts, Rows, D int
-	Input          problem.Format // of the parts: F16, BF16 or F32
-	Output         problem.Format // of O: F16, BF16 or F32
+	Input          problem.Format // the format of the parts: F16, BF16 or F32
+	Output         problem.Format // the format of O: F16, BF16 or F32
 	LSE            bool           // also write the LSE of the merged rows
 }
 
 var formats = []problem.Format{problem.F16, problem.BF16, problem.F32}
 
 const (
-	columns = 4 // that a thread merges
+	columns = 4 // the columns that a thread merges
 	threads = 128
 	// maxRows keeps the number of a row of all parts, and of a thread, in a signed 32-bit integer.
 	maxRows = 1<<31 - 1

@@ -30,7 +30,7 @@ type Work struct {
 // Item is one tile of query rows of one head: what a block computes at a time.
 type Item struct {
 	Number build.U32 // how many items the block has done before
-	Head   build.U32 // of Q, counted through the batch
+	Head   build.U32 // the head of Q, counted over the whole batch
 	Row0   build.U32 // its first query row
 	First  build.U32 // its first KV tile
 	Tiles  build.U32 // how many KV tiles it has

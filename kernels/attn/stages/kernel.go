@@ -56,17 +56,17 @@ type gen struct {
 	p    problem.Attention
 	c    Config
 	d    int          // head dimension
-	args []kernel.Arg // of the launch, in the order of the parameters
+	args []kernel.Arg // the arguments of the launch, in the order of the parameters
 
 	q, kk, v             build.Global[build.B8]
 	seq                  build.U32
-	headBytes            build.U32 // of one head in each of Q, K and V
+	headBytes            build.U32 // the bytes of one head in each of Q, K and V
 	tid, warpID          build.U32
 	w                    tile.Warp
 	plan                 plan
 	shared               build.Shared[build.B8]
 	bias, exponent, zero build.B32 // constants of decoding that instructions need in registers
-	ring                 tile.Ring // of decoded tiles, with producers
+	ring                 tile.Ring // the ring of decoded tiles, if there are producer warps
 
 	mask   part.Mask
 	work   part.Work

@@ -39,7 +39,7 @@ func (g *gen) floats(t tile.Tile[build.F16], row, col build.U32, n int) (fs []bu
 // scalarScores computes S = Q·Kᵀ, summed over D in order. A thread has TileM/8 neighbouring
 // rows and TileN/16 columns that are 16 apart.
 func (s *sharedScores) scalarScores() {
-	const step = 8 // of D at a time: 16 bytes
+	const step = 8 // the elements of D that are computed at a time: 16 bytes
 	g := s.g
 	k := g.k
 	rows, cols := g.c.TileM/down, g.c.TileN/across

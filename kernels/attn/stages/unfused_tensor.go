@@ -6,7 +6,7 @@ import "github.com/GOATnote-Inc/attest/build"
 // these rows have equally many columns each.
 func (s *sharedScores) share(cols int) (row, col build.U32, width int) {
 	g := s.g
-	groups := uint32(g.c.TileM / warpRows) // of 16 rows
+	groups := uint32(g.c.TileM / warpRows) // the groups of 16 rows
 	width = cols * int(groups) / 4
 	row = g.warpID.Rem(groups).MulLo(warpRows)
 	col = g.warpID.Div(groups).MulLo(width)

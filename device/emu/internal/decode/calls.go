@@ -8,9 +8,9 @@ import (
 // callGraph holds which functions each function of a program calls. It is made once, so that a
 // module with many kernels that call many functions loads in reasonable time.
 type callGraph struct {
-	functions []*machine.Function                       // in the order of the text
+	functions []*machine.Function                       // the functions in the order of the text
 	devices   []*machine.Function                       // those that are not kernels
-	callees   map[*machine.Function][]*machine.Function // of direct calls, each once
+	callees   map[*machine.Function][]*machine.Function // the functions that each function calls directly, each once
 	indirect  map[*machine.Function]bool                // calls through a register, which can reach every device function
 }
 

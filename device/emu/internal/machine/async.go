@@ -16,7 +16,7 @@ type warpAsync struct {
 // asyncQueue is the asynchronous work of a cluster that mbarriers count.
 type asyncQueue struct {
 	transfers []Transfer // oldest first
-	seed      uint64     // of the random choices of a schedule; 0 for the natural schedule
+	seed      uint64     // the seed of the random choices of a schedule; 0 for the natural schedule
 	rounds    int        // turns since a transfer completed, while threads continue
 	Matrix    *Scratch
 	works     uint64 // number of the last asynchronous work that was announced

@@ -15,14 +15,14 @@ type Block struct {
 	kernel  *Kernel
 	Launch  *launch
 	Cluster *cluster
-	Rank    int // in the cluster
-	index   int // in the grid
+	Rank    int // the rank in the cluster
+	index   int // the index in the grid
 	ctaid   [3]int
 	Warps   []*Warp
 	Shared  []byte
 	params  []byte
 	Bars    [16]Barrier
-	turns   []turn // of the warps in a round
+	turns   []turn // the turns of the warps in a round
 	starved int    // rounds in which a starved warp did not run
 	version uint64 // counts the events that may end the wait of a warp
 	Watch   observe.ClusterObserver
@@ -33,7 +33,7 @@ type Block struct {
 // memory. A launch without clusters has clusters of one block.
 type cluster struct {
 	Blocks    []*Block
-	index     int // in the grid
+	index     int // the index in the grid
 	Explicit  bool
 	closed    bool // close has counted it and written its output
 	idleLimit int  // rounds without progress after which the cluster is in a deadlock

@@ -12,10 +12,10 @@ import (
 // a vector register, or the frame's .param memory.
 type ArgPlace struct {
 	Cell  Cell
-	Bits  int   // of the register, or of each element of a vector register; 0 in memory
+	Bits  int   // the bits of the register, or of each element of a vector register; 0 in memory
 	Count int   // elements of a vector register, which have consecutive slots; 0 for other places
-	Off   int64 // in memory
-	Size  int64 // in bytes
+	Off   int64 // the offset in memory
+	Size  int64 // the size in bytes
 }
 
 // RegisterPlace returns the place of a register, or of all elements of a vector register.

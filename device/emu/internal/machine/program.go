@@ -80,7 +80,7 @@ type Op struct {
 	announceSkipped bool                                  // opWatched: announce the instruction even if no lane executes it
 	Neg             bool                                  // the guard is negated
 	Guard           Slot                                  // predicate, or -1
-	Target          int32                                 // of a branch
+	Target          int32                                 // the target of a branch
 	Prio            int32                                 // position in the reverse postorder of the function: lower runs first
 	Table           []int32
 	Index           Slot // brx: the index; opSync: the member mask
@@ -89,7 +89,7 @@ type Op struct {
 	Warp            *WarpOp                         // opSync: an exchange that lanes may join from different places
 	Why             func(f *Frame, m uint32) string // OpTry, OpSync: describes what lanes wait for
 	Inst            *ptx.Inst
-	id              int32 // in the program's list of instructions, when it is observed
+	id              int32 // the ID in the program's list of instructions, when it is observed
 }
 
 // Program is a module decoded for a target.
@@ -99,7 +99,7 @@ type Program struct {
 	Target  ptx.Target
 	Funcs   map[string]*Function // by name
 	ByAddr  map[uint64]*Function
-	AddrOf  map[string]uint64 // of functions, by name
+	AddrOf  map[string]uint64 // the address of each function, by name
 	Globals map[*ptx.Symbol]*memory.Alloc
 	// Shared holds the offsets of the module's variables in shared memory. Dynamic lists the
 	// .extern variables.
@@ -128,16 +128,16 @@ type Function struct {
 	Init64    []Lanes64
 	Specials  []SpecialReg
 	Based     []BasedReg
-	Index     int        // in the program
+	Index     int        // the index in the program
 	Regs      []Slot     // by register ID
 	params    []ArgPlace // formal parameters
 	returns   []ArgPlace
 	LocalSize int64
 	ParamSize int64
-	Offsets   map[*ptx.Symbol]int64 // of .param, .local and .shared variables
+	Offsets   map[*ptx.Symbol]int64 // the offsets of .param, .local and .shared variables
 	Statics   int64                 // bytes of static shared memory of an entry
 	Declared  int64                 // the same without guard bands
-	Serial    bool                  // its blocks may communicate and run in turns
+	Serial    bool                  // the blocks may communicate, so they run one after the other
 	Lines     *SourceLines
 	// Refused lists the instructions of the function that the emulator cannot execute.
 	Refused []error

@@ -136,7 +136,7 @@ type Frame struct {
 	local  uint64    // where the frame's .local variables start in each thread's local memory
 	stack  *Lanes64  // where each lane's stack ends after alloca; 0 where alloca has not moved it
 	parent *Frame
-	site   *CallSite // of the parent
+	site   *CallSite // the call in the parent that this frame returns to
 	ret    int32     // where the parent continues
 	depth  int
 	live   int // splits in this frame, and frames that it has called

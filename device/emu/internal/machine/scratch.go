@@ -10,7 +10,7 @@ import (
 // decoded, and the accumulator.
 type Scratch struct {
 	A, B, C []uint32
-	Meta    []uint8 // of a sparse product: the entries of the metadata, by rows
+	Meta    []uint8 // the entries of the metadata of a sparse product, by rows
 	Rows    decoded[tensor.Rows]
 	Cols    decoded[tensor.Cols]
 

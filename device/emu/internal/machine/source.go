@@ -87,7 +87,7 @@ func sources(fn *Function) map[*ptx.Inst]sourceLine {
 // without optimisation. There the code is in the order of the source, and a function is
 // declared before its callers.
 type nesting struct {
-	levels []level // in the file that the function starts in, the outermost first
+	levels []level // the functions of the file that the code starts in, the outermost first
 }
 
 // level is a function: the first of its lines that was seen, and the last place in it.

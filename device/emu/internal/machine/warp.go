@@ -29,8 +29,8 @@ type Warp struct {
 	mayPass   bool   // the next split at the held instruction may continue
 	splits    []split
 	cur       int
-	PC        int32         // of the instruction that runs
-	cache     *memory.Alloc // of the last global access
+	PC        int32         // the program counter of the instruction that runs
+	cache     *memory.Alloc // the allocation of the last global access
 	local     [32][]byte
 	Async     warpAsync
 	steps     uint64
@@ -40,7 +40,7 @@ type Warp struct {
 	polled    poll
 	// Offsets are the offsets of the present access: see Span.
 	Offsets Lanes64
-	entry   *Frame     // of the kernel
+	entry   *Frame     // the frame of the kernel
 	spare   [][]*Frame // by function: frames to use again
 	// reached has, in an observed launch, the lanes that have been announced at an
 	// instruction that may wait.

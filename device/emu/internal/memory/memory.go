@@ -58,7 +58,7 @@ const ReservedShared = 0xff0000
 type Alloc struct {
 	Addr uint64
 	Data []byte // aligned to 8
-	name string // of a module's variable, else empty
+	name string // the name of the module's variable, or empty
 
 	ReadOnly bool // constant memory
 	Heap     bool // allocated by malloc in a kernel

@@ -137,7 +137,7 @@ type tensorOperand struct {
 	addr    *machine.Address
 	coords  []slot
 	im2col  bool
-	offsets []slot // of im2col, one per axis of an image; none for stores
+	offsets []slot // the offsets of im2col, one per axis of an image; none for stores
 }
 
 func tensorOperandOf(d *decoder, x *inst) tensorOperand {

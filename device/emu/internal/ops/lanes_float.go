@@ -121,7 +121,7 @@ func fmaFtzPlain(d, a, b, c *machine.Lanes32) {
 // that are not normal f32 numbers, ok is false and the caller uses scalar.FmaF32.
 func quickFma(a, b, c uint32) (d uint32, ok bool) {
 	const (
-		half    = 1 << 28            // of the last bit that f32 keeps
+		half    = 1 << 28            // half of the last bit that f32 keeps
 		least   = (1023 - 126) << 52 // the smallest normal f32, as an f64
 		normals = 254 << 52          // distance from least to the first f64 that overflows f32
 	)

@@ -18,7 +18,7 @@ const (
 // Masks for both halves of a word.
 const (
 	bothSigns = 0x80008000
-	bothExps  = 0x7c007c00 // of f16
+	bothExps  = 0x7c007c00 // the exponents of two f16
 	bothOnes  = 0x00010001
 )
 

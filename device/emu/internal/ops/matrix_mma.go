@@ -42,7 +42,7 @@ type warpProduct struct {
 	product
 	shape  layout.Shape
 	depthA int    // elements of a row of A: K, or half of it if A is sparse
-	bits   int    // of an element of a factor
+	bits   int    // the bits of an element of a factor
 	d, c   string // types of the result and the accumulator
 	at     [3]layout.Fragment
 	meta   *metadata // nil if A is not sparse

@@ -10,13 +10,13 @@ import (
 // with. The product of the row with these elements is an ordinary product of half the depth.
 type sparseProduct struct {
 	product
-	bits int // of an element of a factor
+	bits int // the bits of an element of a factor
 }
 
 // multiply computes c += a·b. A row of s.A has k/2 elements, a column of s.B has k, and s.Meta has
 // the entries of the rows one after the other.
 func (p sparseProduct) multiply(s *machine.Scratch, m, n, k int, keep bool) {
-	words := k * p.bits / 32 // of a column of b
+	words := k * p.bits / 32 // the words of a column of b
 	entries := len(s.Meta) / m
 	row := s.RowProduct()
 	row.Resize(words/2, n*words/2, n)

@@ -46,7 +46,7 @@ func (d matrixDesc) unit(from machine.Origin, addr int) []byte {
 // memory.
 type matrixLines struct {
 	first, count int
-	words        int  // of a line: 8, or 16 for the second factor of a sparse product
+	words        int  // the words of a line: 8, or 16 for the second factor of a sparse product
 	transposed   bool // the other dimension is contiguous in memory, which is possible only for 16-bit elements
 }
 
