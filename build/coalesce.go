@@ -63,7 +63,7 @@ type coalescer struct {
 
 type regFacts struct {
 	defs, uses int
-	pinned     bool // read by an instruction that goes on reading after it was issued
+	pinned     bool // an instruction reads it that is still reading after it was issued
 }
 
 func (c *coalescer) fact(s *ptx.Symbol) *regFacts {

@@ -59,8 +59,9 @@ type Buffer interface {
 // Undefiner is a Buffer that knows which of its bytes were never set. The checkers of the emulator
 // report kernels that read such bytes.
 type Undefiner interface {
-	// Undefine declares that nobody has set n bytes from an offset on, whatever they hold. Writes
-	// set them. certain says that reading them is an error; otherwise it may be meant.
+	// Undefine declares that no one has written n bytes from an offset on, although they may hold
+	// something. Writing the bytes ends this. If certain is set, reading them is an error;
+	// otherwise it is a warning, because the read may be intended.
 	Undefine(offset, n int64, certain bool)
 }
 

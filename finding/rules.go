@@ -4,7 +4,7 @@ package finding
 type Rule struct {
 	Kind  Kind
 	Short string // a few words, for help texts
-	Full  string // what is wrong and what comes of it
+	Full  string // what is wrong, and what follows from it
 	Help  string // what usually repairs it
 }
 

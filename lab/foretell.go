@@ -14,9 +14,9 @@ import (
 // foretold is the number of clusters that are simulated for a prediction.
 const foretold = 4
 
-// foretell predicts the times of the kernel and its baseline where nothing can be timed, and the
-// time that is left if what the kernel changed were free. A kernel that cannot be simulated has no
-// prediction: the gates do not depend on it.
+// foretell predicts the times of the kernel and its baseline if there is no GPU. It also predicts
+// the time that would remain if the part that the kernel changes took no time. A kernel that cannot
+// be simulated has no prediction; the gates do not depend on it.
 func (m *measurement) foretell(ctx context.Context) error {
 	if !m.foretells() {
 		return nil

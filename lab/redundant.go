@@ -70,7 +70,7 @@ func heldShapes(s *Subject, of structure, dim int) (shapes []problem.Shape) {
 	return shapes
 }
 
-// racePair is a pair of accesses that nothing orders, or one access that lacks something.
+// racePair is a pair of unordered accesses, or one access and what it lacks.
 type racePair struct {
 	kind        string
 	first, then int // lines

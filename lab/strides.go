@@ -66,7 +66,8 @@ func (in *inputs) usedBytes(a *Subject) map[string][]byte {
 }
 
 // clearUnused zeroes the bytes of outputs that do not belong to the result, and reports whether a
-// gap was written. under holds what was there before, nil if nobody wants to know.
+// gap was written. under holds the bytes from before the launch; with nil, written gaps are not
+// looked for.
 func (out outputs) clearUnused(used, under map[string][]byte) (written bool) {
 	for name, data := range map[string][]byte{"o": out.o, "lse": out.lse} {
 		for i, use := range used[name][:min(len(used[name]), len(data))] {

@@ -153,8 +153,8 @@ func (m *measurement) sweep(ctx context.Context, t *table, c *record.Correctness
 	return nil
 }
 
-// runSweep runs the cases of the sweep and returns the worst: the first wrong one, or the one with
-// the largest error of a row. first ends the sweep at a wrong case.
+// runSweep runs the cases of the sweep and returns the worst one: the first wrong case, or else the
+// case with the largest error of a row. If first is set, the sweep ends at a wrong case.
 func (m *measurement) runSweep(ctx context.Context, t *table, first bool) (worst Case, found record.Case, facts *record.Sweep, err error) {
 	facts = &record.Sweep{Tile: structureOf(m.s.Kernel).sweptTile()}
 	most := -1.0

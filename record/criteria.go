@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// DefaultMinGain is the speedup over the baseline from which a kernel is worth merging when
-// nobody requires another: 10 %.
+// DefaultMinGain is the speedup over the baseline from which a kernel is worth merging, unless
+// --min-gain sets another: 10 %.
 const DefaultMinGain = 0.10
 
 // Criteria are what was required and predicted before anything was measured.
@@ -16,7 +16,7 @@ type Criteria struct {
 	// MinGain is the required speedup over the baseline: 0.10 is 10 %. Zero selects
 	// DefaultMinGain.
 	MinGain float64 `json:"min_gain,omitempty"`
-	// Expected is the predicted speedup, nil when nobody predicted one.
+	// Expected is the predicted speedup, or nil if there was no prediction.
 	Expected *Expected `json:"expected,omitempty"`
 }
 

@@ -68,5 +68,5 @@ type Tiles[V Movable[V]] struct {
 // TilesOf returns a side whose slots hold tiles like first, the tile in slot 0.
 func TilesOf[V Movable[V]](s *Side, first V) Tiles[V] { return Tiles[V]{s, first} }
 
-// At returns the tile in a slot: the one that Wait returned, mostly.
+// At returns the tile in a slot, usually the slot that Wait returned.
 func (t Tiles[V]) At(slot build.U32) V { return t.first.Plus(t.r.Offset(slot)) }

@@ -67,9 +67,9 @@ func (m *Member) WaitIn(round build.U32) {
 	m.k.MbarrierWait(m.mine, round.Xor(m.first).And(1))
 }
 
-// Pass lets the next member begin. last is any number but -∞ that must be computed before:
-// apart from a branch, nothing else keeps ptxas from moving arithmetic past this call. A
-// member whose last is -∞ would never pass, and the others would wait for ever.
+// Pass lets the next member begin. last is a number that must be computed before: without it, ptxas
+// would move arithmetic past this call. last must not be -∞: the member would then never pass, and
+// the others would wait for ever.
 func (m *Member) Pass(w Warp, last build.F32) {
 	done := last.SetpGeu(-math.MaxFloat32).And(w.One())
 	m.k.If(done, func() { m.k.MbarrierArrive(m.next) })

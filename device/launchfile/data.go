@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// decode returns the bytes of a data file. If the name says that the file is text, decode
-// parses it. The text may stand for most bytes at most: a few words can repeat a value so
-// often that no memory holds it.
+// decode returns the bytes of a data file. If the name says that the file is text, decode parses
+// it. The text may describe at most most bytes: a few words can repeat a value so often that no
+// memory holds it.
 func decode(name string, content []byte, most int64) ([]byte, error) {
 	base, isText := strings.CutSuffix(name, ".txt")
 	if !isText {

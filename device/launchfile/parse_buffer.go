@@ -97,7 +97,7 @@ func (b *buffer) value(m *jsonpos.Field) error {
 	return err
 }
 
-// rest reads what is said about the memory beside its content.
+// rest reads the fields that describe the memory besides its content.
 func (b *buffer) rest(names map[string]bool) error {
 	n := b.node
 	for _, e := range []struct {

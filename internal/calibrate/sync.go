@@ -12,7 +12,7 @@ func synchronisation() []Probe {
 	return append(append(list, fences()...), copies()...)
 }
 
-// nothing is the sink of a probe without results.
+// nothing is the result of a probe that has no results.
 func nothing(f *frame) func() build.U32 { return func() build.U32 { return f.seed } }
 
 // clusterBarrier is a chain of barriers of two blocks.

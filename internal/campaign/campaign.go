@@ -75,8 +75,8 @@ func (c *Campaign) times(t lab.Times, s, baseline *lab.Subject) *lab.Times {
 	return &t
 }
 
-// drawSeed returns the seed of what no kernel may predict: the given one, the one in the variable
-// ATTEST_SEED of the environment, or a random one.
+// drawSeed returns the seed of the inputs that no kernel can know: the given seed, the seed in the
+// environment variable ATTEST_SEED, or a random one.
 func drawSeed(given uint64) (uint64, error) {
 	text := os.Getenv("ATTEST_SEED")
 	switch {

@@ -46,7 +46,7 @@ func (c *Criteria) criteria() (*record.Criteria, error) {
 	return out, nil
 }
 
-// tolerance returns the tolerance that is asked for; nil is that of the gate. A user can
+// tolerance returns the tolerance that --tolerance sets, or nil for that of the gate. A user can
 // make it stricter, never looser.
 func (c *Criteria) tolerance() (*record.Tolerance, error) {
 	if len(c.Tolerance) == 0 {

@@ -77,9 +77,9 @@ func startsCopies(c *warptrace.Cluster, path []warptrace.Event) bool {
 	})
 }
 
-// shiftWaits lets each wait of a warp for an mbarrier wait for the phase of the wait before it. The
-// waits of one source line are a sequence. The first one waits for nothing, or as before if keep is
-// set. It reports whether there was a wait to shift.
+// shiftWaits makes each wait of a warp for an mbarrier wait for the phase of the previous wait
+// instead. The waits of one source line are a sequence. The first wait then waits for no phase, or
+// for its own if keep is set. It reports whether there was a wait to shift.
 func shiftWaits(l *warptrace.Launch, c, edited *warptrace.Cluster, path []warptrace.Event, which func(phase int32) bool, keep bool) bool {
 	before := map[string]int32{}
 	found := false

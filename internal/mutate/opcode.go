@@ -52,9 +52,9 @@ func (s *site) approximated() (all []*ptx.Inst) {
 	return all
 }
 
-// removed takes an instruction of the synchronisation away. A wait for an mbarrier is a loop.
-// It has two mutants: without the branch the loop ends after the first try, which may already
-// wait long enough; without the instruction that asks, the branch is missing too.
+// removed removes an instruction of the synchronisation. A wait for an mbarrier is a loop and has
+// two mutants. Without the branch, the loop ends after the first try, which may already wait long
+// enough. Without the instruction that tests the mbarrier, the branch is missing too.
 func (s *site) removed() []*ptx.Inst {
 	switch s.Match.Class().Role {
 	case isa.RoleFence, isa.RoleCommit, isa.RoleWait:
@@ -71,12 +71,12 @@ func (s *site) removed() []*ptx.Inst {
 	return nil
 }
 
-// asks reports whether an instruction asks an mbarrier if its phase is complete.
+// asks reports whether an instruction tests if the phase of an mbarrier is complete.
 func asks(in *ptx.Inst) bool {
 	return in.Op.Name == "mbarrier" && (in.Op.Has("try_wait") || in.Op.Has("test_wait"))
 }
 
-// repeatsWait reports whether the instruction is the branch that asks an mbarrier again.
+// repeatsWait reports whether the instruction is the branch that repeats the test of an mbarrier.
 func (s *site) repeatsWait() bool {
 	if s.Op.Name != "bra" || s.Guard.Sym == nil {
 		return false
@@ -89,8 +89,8 @@ func (s *site) repeatsWait() bool {
 	return false
 }
 
-// branchOfWait returns the index of the branch that asks an mbarrier again, or 0 if the
-// instruction after this one is another.
+// branchOfWait returns the index of the branch that repeats the test of an mbarrier, or 0 if
+// another instruction follows the test.
 func (s *site) branchOfWait() int {
 	for i := s.stmt + 1; i < len(s.body); i++ {
 		in, ok := s.body[i].(*ptx.Inst)

@@ -15,7 +15,7 @@ type Work struct {
 	Registers int   // per thread; 0 estimates them
 	Bytes     int64 // bytes that the launch moves between DRAM and the chip
 	Watch     machine.Watcher
-	Edit      *machine.Edit // what is changed before the replay; nil is nothing
+	Edit      *machine.Edit // the change that is made before the replay, or nil
 	Cold      bool          // no cache holds anything at the start
 	More      int           // further clusters per SM, as if the kernel used fewer resources
 }

@@ -127,7 +127,8 @@ type session struct {
 	down    time.Time
 }
 
-// again waits before the next connection. It returns an error when there is none.
+// again waits before the next attempt to connect. It returns an error when no time is left for
+// another attempt.
 func (s *session) again(ctx context.Context) error {
 	if s.told.Load() {
 		return context.Canceled // the agent ends the job

@@ -25,7 +25,7 @@ type Step struct {
 	First       *float64       `json:"over_first"`  // the speedup over the first stage, nil if that was not timed
 	Predecessor string         `json:"predecessor"` // the kernel that it builds on, or ""
 	Over        *float64       `json:"over_predecessor"`
-	SameRun     bool           `json:"same_run"` // whether both were timed in turns in one run
+	SameRun     bool           `json:"same_run"` // whether both were timed interleaved in one run
 	Outcome     record.Outcome `json:"outcome"`
 	Record      string         `json:"record"`
 

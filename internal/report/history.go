@@ -129,7 +129,7 @@ func drawHistory(s *Shape, lines []line) Figure {
 		}
 		ends = append(ends, points[len(points)-1][1])
 	}
-	// A label stands above the end of its line, where it has the width of the chart.
+	// A label is drawn above the end of its line, where it has the whole width of the chart.
 	for i, at := range apart(ends, lineGap, bottom) {
 		d.text("label", "end", right, at-7, lines[i].label)
 	}

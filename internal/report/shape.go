@@ -127,9 +127,9 @@ func (k *Kernel) of(item *evidence.Item, t *record.Times) place {
 	return place{id, item.Build.Device.Name, t.Shape}
 }
 
-// newest returns the record whose times are shown for each kernel and shape: a judged record
-// rather than one without a verdict, of the same PTX the one with more rivals, and then the
-// newest.
+// newest returns the record whose times are shown for each kernel and shape. A judged record is
+// preferred to one without a verdict. Of two records of the same PTX, the one with more rivals is
+// preferred, and otherwise the newer one.
 func (v *View) newest() map[place]*evidence.Item {
 	found := map[place]*evidence.Item{}
 	for _, k := range v.Kernels {

@@ -40,7 +40,7 @@ type Kernel struct {
 	id identity
 }
 
-// Outdated reports whether the times are of other PTX than the record that represents the
+// Outdated reports whether the times belong to other PTX than the record that represents the
 // kernel.
 func (k *Kernel) Outdated() bool {
 	return k.Timed != nil && !k.Timed.Kernel.Same(&k.Now.Kernel)

@@ -51,7 +51,7 @@ const fileKernel = `.version 8.4
 }
 `
 
-// launchFiles are the files that mutants of launch files are made of.
+// launchFiles are the files from which mutants of launch files are made.
 var launchFiles = []string{
 	`{"entry": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "cluster": [1, 1, 1], "shared": 0, "params": [
 {"buffer": "x.bin"}, {"zeros": 256, "expect": "x.bin", "type": "u32", "ulp": 1}, {"u32": 7}]}`,

@@ -46,7 +46,7 @@ func (m *Mutator) learn(t *Text) {
 	}
 }
 
-// Mutant returns the mutant of a seed. Once in 1000 it is made of a large text. Short texts are
+// Mutant returns the mutant of a seed. One mutant in 1000 comes from a large text. Short texts are
 // chosen more often, because their mutants are faster.
 func (m *Mutator) Mutant(seed uint64) string {
 	r := random(seed, 1)

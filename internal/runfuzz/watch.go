@@ -13,7 +13,7 @@ import (
 
 // watch makes all observers for each launch.
 type watch struct {
-	off     bool // observe nothing
+	off     bool // run without observers
 	checker *check.Checker
 	counter *count.Counter
 	cover   *cover.Cover

@@ -2,8 +2,7 @@ package term
 
 import "strings"
 
-// Nearest returns the one of names that is most like a misspelt name, or "" when none is
-// similar.
+// Nearest returns the name that is most similar to a misspelt name, or "" if none is similar.
 func Nearest(name string, names []string) string {
 	best, least := "", len(name)/2+1
 	for _, n := range names {

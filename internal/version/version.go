@@ -42,8 +42,8 @@ func This() Info {
 	return v
 }
 
-// pseudo matches a version that Go made of a commit: its time and the first 12 digits of
-// its hash.
+// pseudo matches a version that Go derives from a commit: its time and the first 12 digits of its
+// hash.
 var pseudo = regexp.MustCompile(`[.-]\d{14}-([0-9a-f]{12})(\+.*)?$`)
 
 // read takes version and revision from what the Go tool recorded in the binary.

@@ -2,10 +2,10 @@ package check
 
 import "math/bits"
 
-// clock is a vector clock. It says what is ordered before something: for each agent, the time up
-// to which its events are. Agents are the warps of a cluster and its mbarriers; the lanes of a
-// warp may have different times. The time of a warp advances when the warp passes on what it
-// did, so that later events are not part of it.
+// clock is a vector clock. For each agent it holds the time up to which the agent's events are
+// ordered before something. Agents are the warps of a cluster and its mbarriers; the lanes of a
+// warp may have different times. The time of a warp advances when the warp publishes what it did,
+// so that later events are not included.
 //
 // A clock does not change once it is shared.
 type clock struct {

@@ -11,7 +11,7 @@ import (
 // these findings give values that are followed as undefined values are (registers.go). A finding
 // becomes a note if no value that it is about reaches an address, a branch or memory.
 
-// followed is the loads whose values a launch follows. The zero value follows none.
+// followed holds the loads whose values a launch follows. The zero value follows no load.
 type followed struct {
 	first    *launch              // the first run of the launch, or nil in the first run
 	follows  map[int]bool         // by instruction: the loads that are followed
@@ -19,7 +19,7 @@ type followed struct {
 	held     map[finding.Key]held // in the second run: the findings about the loads that are followed
 }
 
-// held is the loads of a finding.
+// held has the loads of a finding.
 type held []heldLoad
 
 type heldLoad struct {

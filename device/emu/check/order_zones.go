@@ -38,8 +38,8 @@ type zone struct {
 	readsKnown *clock   // a clock that has all deferred reads, or nil
 }
 
-// deferRead is a deferred read. It has what is needed to make its event later, because most events
-// are never needed.
+// deferredRead is a deferred read. It keeps what is needed to make its event later, because most
+// events are never needed.
 type deferredRead struct {
 	w     *warp
 	e     *event // the event if it exists already, or nil
@@ -74,8 +74,9 @@ func (s *byteSet) has(from, n int) bool { i, m := span(from, n); return s[i]&m =
 // zones are the zones of a block's shared memory.
 type zones []zone
 
-// zonesList holds zones of blocks that have ended, for later blocks of the launch. It is no
-// sync.Pool: those keep what they hold for two garbage collections, and zones keep whole clusters.
+// zonesList holds zones of blocks that have ended, for later blocks of the launch. It is not a
+// sync.Pool, because a pool keeps its contents for two garbage collections, and zones keep whole
+// clusters.
 type zonesList struct {
 	mu   sync.Mutex
 	free []zones
@@ -97,8 +98,8 @@ func (l *zonesList) take() (zs zones) {
 	return zs
 }
 
-// newZones returns the zones of a new block, in which nothing is written. It uses zones of
-// blocks that have ended again.
+// newZones returns the zones of a new block, in which no byte is written. It reuses the zones of
+// blocks that have ended.
 func (o *order) newZones() zones {
 	zs := o.freeZones.take()
 	if zs == nil {

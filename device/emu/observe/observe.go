@@ -19,7 +19,7 @@ type LaunchInfo struct {
 	Kernel  string
 	Module  *ptx.Module
 	Launch  device.Launch
-	Serial  bool     // blocks may communicate, so one goroutine runs them in turns
+	Serial  bool     // blocks may communicate, so one goroutine interleaves them
 	Program []Inst   // all instructions, by ID
 	Shared  []Shared // the variables in a block's shared memory, by offset
 	Bytes   int      // size of a block's shared memory

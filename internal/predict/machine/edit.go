@@ -12,7 +12,7 @@ type IDs map[int32]bool
 // value changes nothing.
 type Edit struct {
 	NoConflicts IDs // accesses of shared memory without bank conflicts
-	Coalesced   IDs // accesses of global memory that touch no sector in vain
+	Coalesced   IDs // accesses of global memory that touch only as many sectors as their bytes fill
 	Early       IDs // loads whose latency is hidden; their bytes still use the ports
 	NoWait      IDs // barriers at which no warp waits
 	Free        IDs // operations that take no time; other kinds than arithmetic, loads, stores and fences are ignored

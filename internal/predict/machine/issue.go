@@ -335,7 +335,7 @@ func (s *sim) contribute(g *group, phase int32, n int, at float64, copied bool) 
 	p.waiters = nil
 }
 
-// release lets a warp go on after a phase that is complete. The warp waits since time t.
+// release lets a warp continue that has waited since time t for a phase that is now complete.
 func (s *sim) release(w *warp, phase int32, t float64) {
 	p, kind := &w.g.phases[phase], &w.g.trace.Phases[phase]
 	at, why := p.time+s.rates.barrier, Barrier

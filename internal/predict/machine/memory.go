@@ -12,8 +12,8 @@ func (s *sim) useShared(m *sm, t, cycles float64) float64 {
 }
 
 // useL2 occupies the port of an SM to the L2 from time t on. It returns when the last byte has
-// passed. Loads of threads do not wait for bulk copies that were asked for earlier: the port serves
-// both in turns.
+// passed. Loads of threads do not wait for bulk copies that were issued earlier, because the port
+// alternates between the two.
 func (s *sim) useL2(m *sm, t, bytes float64, bulk bool) float64 {
 	cycles := bytes / s.plan.L2Bytes
 	if bulk {

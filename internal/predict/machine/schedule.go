@@ -134,7 +134,7 @@ func newGraph(c *code, ids []int32) []node {
 			link(ordered, i, 1)
 			loaded = append(loaded, i)
 		case o.cost.kind == jumps || o.cost.kind == ends || o.cost.kind == productWait || o.cost.kind == copyWait || o.cost.kind == bulkWait:
-			// A wait does not move up: what stands before it runs in its shadow.
+			// A wait does not move up, so that the operations before it overlap with the wait.
 			for j := range i {
 				link(j, i, 0)
 			}

@@ -68,7 +68,7 @@ type Result struct {
 	Cores                  int // sub-cores
 }
 
-// Scale multiplies all times, for a replay that stands for a longer one.
+// Scale multiplies all times, for a replay that represents a longer one.
 func (r *Result) Scale(by float64) {
 	r.Cycles *= by
 	for k := range r.Spent {
@@ -281,8 +281,8 @@ func (s *sim) loop() {
 	}
 }
 
-// choose finds the warp of a sub-core that issues next: the one that issued last while it can, or
-// else the youngest that can.
+// choose finds the warp of a sub-core that issues next: the warp that issued last, if it can issue
+// again, or else the youngest warp that can.
 func (s *sim) choose(c *core) {
 	c.stale, c.best, c.at = false, nil, math.Inf(1)
 	for _, w := range c.warps {

@@ -7,7 +7,7 @@ type Unit uint8
 
 // The units.
 const (
-	None    Unit = iota // only an issue slot, or nothing at all
+	None    Unit = iota // the operation uses only an issue slot, or not even that
 	Float               // f32 arithmetic
 	IMad                // integer multiplication, on the pipe of f32
 	Half                // f16 arithmetic

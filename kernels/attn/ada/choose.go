@@ -23,10 +23,10 @@ func Throughput(headDim int, widen bool) Config {
 	return c
 }
 
-// Latency returns the design for problems of few tiles: warps split the keys of their rows. The
-// number of rows of a block is the one with the lowest estimated time: of 8 heads of 512 rows, an L4
-// with 58 SMs computes blocks of 80 rows, which are 56 blocks, faster than blocks of 64 rows, of
-// which 6 SMs would get two.
+// Latency returns the design for problems with few tiles: warps split the keys of their rows. It
+// chooses the number of rows per block with the lowest estimated time. For 8 heads of 512 rows on
+// an L4 with 58 SMs, that is 80 rows: they make 56 blocks, one per SM at most. Blocks of 64 rows
+// would give two blocks to 6 of the SMs.
 func Latency(p problem.Attention, sms int, widen bool) Config {
 	best, least := Config{}, math.Inf(1)
 	for _, shares := range []int{4, 2} {

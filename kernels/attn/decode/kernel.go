@@ -144,7 +144,7 @@ func (g *gen) attend(it item) {
 	a := g.newAttention(it)
 	k.Loop(0, r.rounds, 1, func(n build.U32) {
 		r.wait()         // this thread's bytes of tile n have arrived
-		g.syncTeam()     // so have those of the team, and all are done with the tile before
+		g.syncTeam()     // the bytes of the whole team have arrived, and all its warps have finished the tile before
 		slot := r.next() // the copy of a later tile begins
 		a.scores(slot)   // S = Q·Kᵀ
 		a.weigh(r.key(n), slot)

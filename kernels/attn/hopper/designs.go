@@ -60,12 +60,12 @@ func FindDesign(name string) (Design, error) {
 	return all[i], nil
 }
 
-// adapted returns the configuration without SumsInV where the problem forbids it, and with
-// what a wide head needs. Sums in V do not include weights that round to 0 in e4m3. Unless
-// each tile has its own maxima, many weights round to 0 when there are many keys and outliers
-// among them, and the sum is too small. With wide heads, products bind and not instructions,
-// so sums in V would save nothing, and there is little shared memory: warpgroups that split
-// keys have tiles of 64 keys.
+// adapted returns the configuration for a problem: without SumsInV where the problem forbids it,
+// and with smaller tiles for wide heads. Sums in V do not include weights that round to 0 in e4m3.
+// Unless each tile has its own maxima, many weights round to 0 when there are many keys and
+// outliers among them, and the sum is too small. With wide heads the products are the bottleneck,
+// not the instructions, so sums in V would save no time. Shared memory is also short there, so
+// warpgroups that split keys have tiles of 64 keys.
 func (c Config) adapted(p problem.Attention) Config {
 	c.SumsInV = c.SumsInV && !p.LSE && (c.TileMaxima || p.Skv <= maxSumsInVKeys)
 	if p.D <= 128 {

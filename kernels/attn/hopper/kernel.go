@@ -35,7 +35,7 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	}
 	g := newGen(k, p, c)
 	if c.Dependent {
-		k.GriddepcontrolLaunchDependents() // the next launch waits for the end of this one anyhow
+		k.GriddepcontrolLaunchDependents() // the next launch waits for the end of this one in any case
 	}
 	g.open()
 	if c.Dependent {

@@ -30,8 +30,8 @@ const stepKeys = 32
 // and computes the weight of the tile.
 type schedule struct {
 	pingPong bool
-	// first is how many keys' exponentials a warp computes before the early hand-over:
-	// all keys of the tile, if there is none.
+	// first is the number of keys whose exponentials a warp computes before it hands over: all keys
+	// of the tile if it does not hand over early.
 	first int
 	// early hands the exponentials over to the next warpgroup after the first keys. The
 	// consumer waits for V at the same place, because V has arrived by then and ptxas moves

@@ -74,8 +74,8 @@ type Tile struct {
 	sums  []rowSum
 }
 
-// Tile finds the rows' maxima in a tile of scores: m = rowmax S. A row that has seen
-// nothing but -∞ gets a finite shift, so that its weights are 0.
+// Tile finds the maxima of the rows in a tile of scores: m = rowmax S. A row whose scores so far
+// are all -∞ gets a finite shift, so that its weights are 0.
 func (s *Softmax) Tile(S *tile.Frag) *Tile {
 	k := s.K
 	k.Comment("m = rowmax S")

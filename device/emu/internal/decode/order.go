@@ -9,9 +9,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// Blocks run in parallel if the result of the kernel cannot depend on their order.
-// Otherwise one goroutine runs them in turns, so that the result is the same every time
-// and blocks can wait for each other.
+// Blocks run in parallel if the result of the kernel cannot depend on their order. Otherwise one
+// goroutine interleaves them, so that the result is the same every time and blocks can wait for
+// each other.
 
 // traffic describes the effects of a function, and of those that it calls, that other blocks may
 // notice.
@@ -20,7 +20,7 @@ type traffic struct {
 	adds    map[string]bool // reductions; their order does not matter if all are the same operation
 }
 
-// orderBlocks decides for each kernel whether its blocks must run in turns.
+// orderBlocks decides for each kernel whether one goroutine must interleave its blocks.
 func orderBlocks(p *machine.Program, g *callGraph) {
 	all := map[*machine.Function]*traffic{}
 	for _, fn := range p.Funcs {

@@ -23,9 +23,9 @@ func (f *Frame) RaiseAs(class string, lane int, format string, args ...any) {
 // single lane causes the fault.
 func (f *Frame) Raise(lane int, format string, args ...any) { f.RaiseAs("", lane, format, args...) }
 
-// Void reports an access to n bytes that a lane must not access. It ends the launch as
-// RaiseAs does. If the launch keeps going after such an access, Void returns n zeros that
-// stand for the memory: a load reads them, and what a store writes is lost.
+// Void reports an access to n bytes that a lane must not access. It ends the launch as RaiseAs
+// does. If the launch keeps going after such an access, Void returns n zeros in place of the
+// memory: a load reads them, and the bytes of a store are lost.
 func (f *Frame) Void(class string, lane, n int, format string, args ...any) []byte {
 	if !f.Block.Launch.KeepGoing {
 		f.RaiseAs(class, lane, format, args...)

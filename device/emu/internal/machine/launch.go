@@ -190,8 +190,8 @@ func (l *launch) finish(c *cluster) (err error) {
 	return c.finish(l)
 }
 
-// runSerial runs as many clusters as would be resident on the GPU, in turns, so that
-// blocks can wait for each other.
+// runSerial interleaves as many clusters as would be resident on the GPU, so that blocks can wait
+// for each other.
 func (l *launch) runSerial(count int) (err error) {
 	var active []*cluster
 	defer func() {

@@ -58,7 +58,7 @@ type opKind uint8
 const (
 	opRun     opKind = iota // exec
 	OpTry                   // try: may have to wait
-	OpPoll                  // exec that may find what it found before
+	OpPoll                  // exec that may read the same values again, as in a loop that polls
 	OpBra                   // branch to target
 	OpBrx                   // branch by table
 	OpCall                  // call
@@ -137,7 +137,7 @@ type Function struct {
 	Offsets   map[*ptx.Symbol]int64 // the offsets of .param, .local and .shared variables
 	Statics   int64                 // bytes of static shared memory of an entry
 	Declared  int64                 // the same without guard bands
-	Serial    bool                  // the blocks may communicate, so they run one after the other
+	Serial    bool                  // the blocks may communicate, so one goroutine interleaves them
 	Lines     *SourceLines
 	// Refused lists the instructions of the function that the emulator cannot execute.
 	Refused []error

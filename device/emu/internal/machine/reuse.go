@@ -28,8 +28,8 @@ func (c *cluster) reuse() {
 	}
 }
 
-// frameList holds frames of ended clusters. It is no sync.Pool: those keep what they hold for two
-// garbage collections, so the frames of hundreds of programs that nobody used any more filled the
+// frameList holds frames of ended clusters. It is not a sync.Pool, because a pool keeps its
+// contents for two garbage collections: the frames of hundreds of unused programs filled the
 // memory.
 type frameList struct {
 	mu   sync.Mutex

@@ -14,8 +14,8 @@ func init() {
 		o.Kind = machine.OpBra
 		o.Target = d.Label(&x.Args[0])
 		if o.Target == int32(len(d.Func.Code)+len(d.Pre)) {
-			// A branch to itself is what the compiler makes of a loop that waits for a variable
-			// which it has to read only once.
+			// A compiler turns a loop that waits for a plain variable into a branch to itself,
+			// because it may read the variable only once.
 			o.Kind, o.Try = machine.OpTry, func(*frame, uint32) machine.Status { return machine.Again }
 			o.Why = func(*frame, uint32) string {
 				return "an endless loop: it reads no memory, so no other thread can end it"
