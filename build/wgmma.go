@@ -10,7 +10,7 @@ import (
 // WgmmaForm is the form of a product D = A·B + D of a warpgroup: see
 // [Kernel.WgmmaMmaAsync]. The type of D and its width N follow from the accumulator.
 type WgmmaForm struct {
-	A, B                   ptx.Type // of the factors' elements
+	A, B                   ptx.Type // the types of the factors' elements
 	NegateA, NegateB       bool     // only for floating-point factors
 	TransposeA, TransposeB bool     // only for .f16 and .bf16 in shared memory
 }

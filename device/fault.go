@@ -55,7 +55,7 @@ func (b *Bug) Error() string {
 // place in the PTX, the threads and the reason. Fields that the device does not know are
 // empty.
 type Fault struct {
-	finding.Finding        // of kind finding.Fault
+	finding.Finding        // has the kind finding.Fault
 	File            string // the name of the PTX text
 	// Class is the kind under which the emulator's checkers report the fault, for example
 	// "oob-global" or "misaligned". It may be empty.
@@ -77,7 +77,7 @@ func (f *Fault) Error() string {
 
 // Deadlock is the error of a launch whose threads all wait. It is ErrDeadlock.
 type Deadlock struct {
-	finding.Finding // of kind finding.Deadlock
+	finding.Finding // has the kind finding.Deadlock
 }
 
 // NewDeadlock returns the error for a kernel whose threads wait. The place of the finding is

@@ -73,7 +73,7 @@ type bench struct {
 	*loaded
 	operands []*operand
 	work     *device.Work
-	in       *inputs // what was written last
+	in       *inputs // the inputs that were written last
 }
 
 // set allocates the memory for inputs: their shape, the arguments that vary, and the scales that
@@ -167,7 +167,7 @@ func (b *bench) fill(value byte) error {
 	return nil
 }
 
-// undefine tells the checkers that nobody has written outputs and workspaces yet, except those that
+// undefine tells the checkers that outputs and workspaces are not written yet, except those that
 // the kernel wants to be zero.
 func (b *bench) undefine() {
 	for _, o := range b.operands {

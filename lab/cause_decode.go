@@ -25,8 +25,8 @@ var rightDecoding = decoding{128, 127}
 // wrongDecodings are mistakes that kernels make: the step or the zero of another quantiser.
 var wrongDecodings = []decoding{{128, 127.5}, {127.5, 127.5}, {128, 128}, {127.5, 127}, {127, 127}}
 
-// wronglyDecoded are the tensors that a kernel may decode wrongly, with few of them first.
-// Through the logits, a factor of Q has the same effect as a factor of K.
+// wronglyDecoded lists the combinations of tensors that a kernel may decode wrongly, the smallest
+// combinations first. Through the logits, a factor of Q has the same effect as a factor of K.
 var wronglyDecoded = []struct {
 	q, k, v      bool
 	name, scaled string // scaled is the name where the zero is right
@@ -89,7 +89,7 @@ func (f *faults) decoding() (string, error) {
 			if err != nil {
 				return "", err
 			}
-			if after < 0.9*best { // a tie goes to the smaller change
+			if after < 0.9*best { // prefers the earlier, smaller change unless this one is clearly better
 				best, found = after, by.blame(t.name, t.scaled, t.plural)
 			}
 		}

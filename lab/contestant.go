@@ -280,7 +280,8 @@ func (c *contestant) sparselyNegated(data []byte, e elementBits) []byte {
 	return data
 }
 
-// onceMore runs the kernel on inputs and compares some rows of the output with the reference.
+// onceMore runs the kernel on further inputs and compares some rows of the output with the
+// reference.
 func (c *contestant) onceMore(ctx context.Context, b *bench, in *inputs) error {
 	if err := b.write(in); err != nil {
 		return err

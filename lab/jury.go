@@ -217,7 +217,7 @@ func (t *Trials) output(ctx context.Context, s *Subject, in *inputs, o emu.Optio
 
 // rowErrors are the errors of an output against float64.
 type rowErrors struct {
-	mean, max       []float64 // of the elements of each row
+	mean, max       []float64 // over the elements of each row
 	rms             float64
 	meanAll, maxAll float64 // the means of mean and of max
 	lse             float64 // the largest error of the log-sum-exp

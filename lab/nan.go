@@ -62,7 +62,7 @@ func shapeForNaN(a *Subject, watched []problem.Shape) (s problem.Shape, ok bool)
 // badHead is inputs in which one head of K and V, and the heads of Q that use it, are NaN.
 type badHead struct {
 	in          *inputs
-	batch, head int // of K and V
+	batch, head int // the batch entry and the head of K and V
 }
 
 // badHead returns the inputs with NaN in the last head of a full sequence.

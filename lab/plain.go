@@ -69,7 +69,7 @@ func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*pla
 			at := rows[i]
 			q := make([]float64, in.shape.D)
 			in.q.Row(at.B, at.H, at.S, q)
-			row := one // each row sees other keys
+			row := one // each row sees different keys
 			first, last := p.Sees(at.B, at.S)
 			row.k, row.v = one.k[first:max(first, last)], one.v[first:max(first, last)]
 			if in.bias != nil {
@@ -115,7 +115,7 @@ func (p *plainRow) compute(q []float64, to, spread []float64) (worst float64) {
 		most, worst = max(most, logits[j]), max(worst, cutAll*p.scale)
 	}
 	if math.IsInf(most, -1) {
-		return 0 // the row sees nothing
+		return 0 // the row sees no key
 	}
 	sum := math.Exp(p.sink - most)
 	for j, x := range logits {

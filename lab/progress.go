@@ -19,7 +19,7 @@ type meter struct {
 	tell           func(Progress)
 	start          time.Time
 	done, total    int
-	weight, weighs float64 // of finished steps, and of all steps
+	weight, weighs float64 // the weight of the finished steps, and of all steps
 }
 
 // plan adds future steps.

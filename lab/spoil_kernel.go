@@ -19,7 +19,7 @@ const (
 	zeroRange                 // write zeros
 	copyRange                 // write the content of another range
 	renewRange                // write another range with about half of its elements negated
-	flipRange                 // negate some elements, and undo those of the pass before
+	flipRange                 // negate some elements, and undo the previous pass
 )
 
 // spoilRange is a range of memory in the table of the spoiling kernel, which reads it as eight
@@ -46,7 +46,7 @@ const (
 // 128 stands for zero. Every result is a number of the format that is not NaN.
 type elementBits struct {
 	word uint32 // the highest bit of each element of a word
-	fill uint32 // what this bit, moved to the lowest of its element, is multiplied by
+	fill uint32 // the factor that turns this bit, shifted to the lowest bit of its element, into the bits to flip
 }
 
 func elementBitsOf(f problem.Format) elementBits {
@@ -78,7 +78,7 @@ func (r *spoilRange) encode() (out []byte) {
 // spoilState is what changes from run to run, in the memory of the device.
 type spoilState struct {
 	start uint32 // the number of the first pass of the run
-	first uint32 // the number of the first pass of the turn: nothing is to be undone or digested there
+	first uint32 // the number of the first pass of the turn, which has no earlier pass to undo or to digest
 	salt  uint32 // the bytes that outputs are filled with depend on it
 	turn  uint32 // the inputs depend on it
 }
@@ -173,8 +173,7 @@ func (s *spoiling) each(four, one func(i build.U32)) {
 	s.k.Loop(last.Add(thread), s.words, step, one)
 }
 
-// fillOutput adds what the launches of the pass before have written to their digest, and
-// overwrites it.
+// fillOutput adds the outputs of the previous pass to their digest and overwrites them.
 func (s *spoiling) fillOutput(digests build.Global[build.U32], slots, sets build.U32) {
 	seed := mixed(s.id.MulLo(mix1).Add(s.pass)).Xor(s.salt)
 	sum := build.NewVar(s.k.U32(0))
@@ -232,7 +231,7 @@ func (s *spoiling) negate(x build.U32) build.U32 {
 // perWord returns the number of elements in a word.
 func (s *spoiling) perWord() build.U32 { return build.Cast[build.B32](s.word).Popc() }
 
-// flip negates some elements, and undoes what the pass before has negated.
+// flip negates some elements and restores those that the previous pass negated.
 func (s *spoiling) flip() {
 	n := s.k.TidX().Rem(flips)
 	undo := s.k.TidX().SetpLt(flips)

@@ -76,7 +76,7 @@ const (
 	Visible
 	Weak
 	Common
-	Hidden // of a parameter
+	Hidden // only for parameters
 )
 
 var linkageNames = [...]string{"", ".extern", ".visible", ".weak", ".common", ".hidden"}
@@ -180,7 +180,7 @@ type PtrInfo struct {
 // directive that has no type of its own in this package.
 type Directive struct {
 	Pos  Pos
-	Name string // with its dot
+	Name string // the name with its dot
 	Args []Operand
 	Semi bool // written with a semicolon; .pragma always has one
 }

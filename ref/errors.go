@@ -153,7 +153,7 @@ func newCollector(d fp8.Dims, opt CompareOptions) *collector {
 func (c *collector) add(x Element) {
 	e := float64(x.Got - x.Want)
 	if x.Got == x.Want {
-		e = 0 // of infinities too
+		e = 0 // also for two equal infinities
 	}
 	finite := !math.IsNaN(e) && !math.IsInf(e, 0)
 	bad := !finite || math.Abs(e) > c.opt.Tol

@@ -13,8 +13,8 @@ import (
 // [B,H,S,D] in which all sequences are full; kernels may want another layout, packed sequences
 // or pages.
 type Places struct {
-	Q, KV         RowPlaces // of Q and O, and of K and V
-	Qs, KVs       RowPlaces // of scales, if rows have their own
+	Q, KV         RowPlaces // the rows of Q and O, and the rows of K and V
+	Qs, KVs       RowPlaces // the scales, if each row has its own
 	LSE           RowPlaces
 	New           RowPlaces // where the new rows of K and V lie, if the kernel appends them
 	Queries, Keys []int     // the lengths of the sequences

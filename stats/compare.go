@@ -14,7 +14,7 @@ import (
 
 // Replicate holds the times of two kernels that one process measured side by side.
 type Replicate struct {
-	Old, New []float64 // in the order of measurement; if the lengths are equal, Old[i] and New[i] were neighbours
+	Old, New []float64 // times in the order of measurement; if the lengths are equal, Old[i] and New[i] were neighbours
 }
 
 // Options are the settings of a comparison. The zero value selects the defaults.

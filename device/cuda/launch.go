@@ -38,7 +38,7 @@ type launchCall struct {
 	cfg   launchConfig
 	fn    uintptr
 	attrs [3]launchAttr
-	ptrs  []unsafe.Pointer // to each parameter
+	ptrs  []unsafe.Pointer // pointers to the parameters
 	data  []byte           // the parameters
 	args  [11]uintptr
 }

@@ -16,7 +16,7 @@ import (
 type sparseFactor struct {
 	shape  layout.Shape
 	bits   int
-	full   *testMatrix // with zeros
+	full   *testMatrix // the whole matrix, with zeros
 	stored *testMatrix // without half of the elements
 	meta   []uint8     // one entry per chunk, by rows
 	noise  *rand.Rand  // for the lanes whose metadata is not used

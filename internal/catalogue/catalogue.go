@@ -25,7 +25,7 @@ type Catalogue struct {
 	Shapes        []Shape  `json:"shapes,omitempty"`
 	Distributions []Word   `json:"distributions,omitempty"`
 	Devices       []Word   `json:"devices,omitempty"`
-	Chips         []Chip   `json:"chips,omitempty"` // with devices
+	Chips         []Chip   `json:"chips,omitempty"` // listed together with the devices
 }
 
 // Kernel is a kernel by its name.

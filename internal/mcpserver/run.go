@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// mostOutput is the largest output of a call in bytes. What is beyond it is cut.
+// mostOutput is the largest output of a call in bytes. Longer output is cut.
 const mostOutput = 1 << 20
 
 // do runs a job in a process of its own. It returns what the command printed and whether it
@@ -64,7 +64,7 @@ func (s *Server) process(ctx context.Context, dir string, args []string, out, er
 	c.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "PATH=/usr/bin:/bin", "NO_COLOR=1", "GOMEMLIMIT=" + strconv.FormatInt(s.Memory, 10)}
 	c.Stdout, c.Stderr = out, errs
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) } // the processes of gate, too
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) } // also ends the processes that gate started
 	c.WaitDelay = time.Second
 	if err := c.Start(); err != nil {
 		return 0, err.Error()

@@ -34,7 +34,7 @@ type Report struct {
 	subject   *lab.Subject
 	shape     problem.Named
 	resources *record.Resources
-	asked     []string // metrics of ncu
+	asked     []string // the metrics of ncu that the user asked for
 }
 
 // Launch is one launch of a kernel.
@@ -47,7 +47,7 @@ type Launch struct {
 // Options say what else a report contains.
 type Options struct {
 	Counters bool               // count what the whole grid does, which takes longer
-	Timeline *timeline.Timeline // receives what is replayed of the first launch; may be nil
+	Timeline *timeline.Timeline // receives the replay of the first launch; may be nil
 	Cold     bool               // predict a run whose operands are in no cache
 }
 

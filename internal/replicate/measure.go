@@ -102,7 +102,7 @@ func MeasureElsewhere(ctx context.Context, j Job, l Limits, progress func(lab.Pr
 	}
 	cmd := exec.CommandContext(running, self, Command)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with the processes that it started
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // also ends the processes that it started
 	cmd.WaitDelay = 2 * time.Second
 	told := &head{}
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), told

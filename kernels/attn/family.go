@@ -63,7 +63,7 @@ func (a Axis) Switch() bool { return len(a.Values) > 0 && string(a.Values[0]) ==
 func Encode[C any](c C) Config {
 	text, err := json.Marshal(c)
 	if err != nil {
-		panic("attn: a configuration that JSON cannot hold: " + err.Error()) // numbers, booleans and words
+		panic("attn: a configuration that JSON cannot hold: " + err.Error()) // configurations hold only numbers, booleans and words
 	}
 	sorted, err := Config(text).sorted()
 	if err != nil {

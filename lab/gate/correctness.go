@@ -168,7 +168,7 @@ func summary(c *record.Correctness, call *kernel.Kernel) string {
 		text += fmt.Sprintf("; a sweep of %s up to %d keys leaves every remainder of a tile of %d", english.Count(w.Lengths, "length"), w.MostKV, w.Tile)
 	}
 	if at := slices.IndexFunc(c.Cases, func(one record.Case) bool { return one.Cause != "" }); at >= 0 {
-		text += "; " + c.Cases[at].Cause // of errors that the inputs bring
+		text += "; " + c.Cases[at].Cause // the cause of errors that the quantised inputs already have
 	}
 	return text
 }

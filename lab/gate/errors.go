@@ -56,9 +56,9 @@ func Held(p problem.Attention, distribution string, compared []ref.Row) (mean fl
 	s := p.Shape
 	var sigma float64
 	switch p.Format {
-	case problem.U8: // steps of a 127th of the largest of a head
+	case problem.U8: // a step is 1/127 of the largest value of a head
 		sigma = third * math.Sqrt(2*math.Log(2*float64(s.Skv*s.D))) / 127
-	case problem.E4M3: // steps of 1/8 of the power of 2 below a number
+	case problem.E4M3: // a step is 1/8 of the power of 2 below a number
 		sigma = Spread / 8
 	case problem.E5M2:
 		sigma = Spread / 4
@@ -125,8 +125,8 @@ func zero(c *record.Case) []string {
 	return above("largest error where all values are zero", c.Dequantised.Max, 0, "the tolerance")
 }
 
-// above returns a reason when a value is larger than the most that is accepted. whose says
-// where that limit is from.
+// above returns a reason if a value is larger than the limit. whose says where the limit comes
+// from.
 func above(what string, have, most float64, whose string) []string {
 	if have <= most {
 		return nil

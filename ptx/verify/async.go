@@ -44,7 +44,7 @@ const (
 	copyCommit
 	copyWait
 	copyArrive
-	bulkStart // in a bulk group
+	bulkStart // starts work in a bulk group
 	bulkCommit
 	bulkWait
 	mmaStart

@@ -25,7 +25,7 @@ type checker struct {
 // kind explains a kind of findings.
 type kind struct {
 	finding.Rule        // for help texts, editors and SARIF
-	why, fix     string // of a report that has no texts of its own
+	why, fix     string // the cause and the fix of a finding that does not bring its own
 }
 
 var (

@@ -54,7 +54,7 @@ type cell struct {
 	ext    *ext
 	wLanes uint32 // the lanes of w
 	rLanes uint32 // the lanes of r
-	val    uint32 // with hasVal: the value that was written
+	val    uint32 // the value that was written, if hasVal is set
 	flags  flag
 }
 

@@ -19,7 +19,7 @@ import (
 
 // Timeline collects the events of a replay. It is a machine.Watcher.
 type Timeline struct {
-	Chip    string  // with the clock, for the names
+	Chip    string  // the chip and its clock, for the names of processes
 	MHz     float64 // converts cycles to time
 	Program []observe.Inst
 

@@ -56,7 +56,7 @@ type warp struct {
 	row     build.U32 // the first of its query rows
 	q       tile.ATile
 	flip    build.B32 // changes the signs of Q if the factor of the scores is negative
-	Q       []left    // for each 32 columns, if Q stays in registers
+	Q       []left    // the fragments of Q, one for each 32 columns, if Q stays in registers
 	K, V    tile.B
 	S, next *tile.Frag         // scores of this round, and with Ahead those of the next round
 	O       []part.Accumulator // 32 columns each

@@ -46,7 +46,7 @@ type gen struct {
 	mem         build.Shared[build.B8]
 	tid         build.U32
 	group       build.U32 // the warp's group of 16 query rows
-	share       build.U32 // which of the warps with these rows it is
+	share       build.U32 // the number of the warp among those with the same rows
 	w           tile.Warp
 	mul         products
 	mask        part.Mask

@@ -11,7 +11,7 @@ import (
 // Problem says what to append.
 type Problem struct {
 	B, Hkv, D int
-	New       int // most new tokens of a sequence
+	New       int // the most new tokens of a sequence
 	TotalNew  int // new tokens of all sequences, if they are packed
 	Skv       int // keys for which a sequence has room
 	Pages     int // pages of the cache

@@ -20,12 +20,12 @@ const lift = 12
 type attention struct {
 	g      *gen
 	it     item
-	rows   [2]row // the lane's
+	rows   [2]row // the two rows of the lane
 	c      [2]build.F32
-	q      build.Shared[build.B32] // the lane's words of operand A
+	q      build.Shared[build.B32] // the lane's words of Q, as operand A
 	state  *part.Softmax
 	S, O   *tile.Frag
-	keys   tile.Cursor[build.F16] // for ldmatrix, in slot 0
+	keys   tile.Cursor[build.F16] // the addresses of K for ldmatrix, in slot 0
 	values tile.Cursor[build.F16]
 	zero   build.B32
 }
@@ -96,7 +96,7 @@ func (a *attention) scores(slot build.U32) {
 			q[i] = a.q.Plus((d/16 + i) * stepWords).LdV4()
 		}
 		for n := 0; n < a.g.c.TileN; n += 8 {
-			for i, word := range k.LdmatrixM8n8X4(K.At(n, d/2)) { // of 16 columns each
+			for i, word := range k.LdmatrixM8n8X4(K.At(n, d/2)) { // each word has 16 columns
 				a.mma(a.S, n/8, q[i], a.decode(word))
 			}
 		}

@@ -67,8 +67,8 @@ func Prefill(p problem.Attention, chip kernel.Chip) Config {
 	return c
 }
 
-// mostTile returns the most keys of a tile for which a thread has registers: beside O, its
-// scores take half as many.
+// mostTile returns the largest number of keys in a tile for which a thread has registers. The
+// scores take half as many registers as O.
 func mostTile(d int) int {
 	if d > 64 {
 		return 64

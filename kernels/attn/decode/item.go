@@ -11,17 +11,17 @@ type item struct {
 	number      build.U32 // the index of the head of K and V in the whole batch
 	batch, head build.U32 // the sequence, and the head of K and V in it
 	rows        build.U32 // query rows of the head: heads of the group × Sq
-	firstRow    build.U32 // the rows of this item, if the rows of a head are several items
+	firstRow    build.U32 // the first row of this item, if the rows of a head are divided into several items
 	endRow      build.U32
 	lengthQ     build.U32
 	lengthKV    build.U32
-	startQ      build.U32 // rows before the sequence, if sequences are packed
+	startQ      build.U32 // the rows of Q before the sequence, if sequences are packed
 	startKV     build.U32
 
 	first, end   build.U32 // the keys that at least one query sees
 	from, to     build.U32 // the block's tiles of keys
 	position     build.U32 // the position of the block among those that share the item
-	parts        build.U32 // how many blocks share the item
+	parts        build.U32 // the number of blocks that share the item
 	slot         build.U32 // the index of the first partial result of these blocks
 	counter      build.U32 // the counter of the blocks that have written their partial results
 	allEnd       build.U32 // the keys from allFirst to allEnd-1 are seen by all queries

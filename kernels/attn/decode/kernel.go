@@ -41,20 +41,20 @@ type gen struct {
 
 	q, keys, values       build.Global[build.B8]
 	qs, ks, vs, sinks     build.Global[build.F32]
-	lengthsQ, lengthsKV   build.Global[build.U32] // of padded and paged sequences
-	offsetsQ, offsetsKV   build.Global[build.U32] // of packed sequences
+	lengthsQ, lengthsKV   build.Global[build.U32] // the lengths of padded and paged sequences
+	offsetsQ, offsetsKV   build.Global[build.U32] // where packed sequences begin
 	pages                 build.Global[build.U32]
 	partialO, partialL    build.Global[build.F32]
 	arrived               build.Global[build.U32]
 	mask                  build.Global[build.B8]
-	heads, headsKV, group build.U32 // heads of Q and of K and V in a sequence, and how many share one
+	heads, headsKV, group build.U32 // heads of Q, heads of K and V, and how many heads of Q share a head of K and V
 	seqQ, seqKV, splits   build.U32
-	items, rowBlocks      build.U32 // heads of K and V of the batch, and items of each
-	batches, slots        build.U32 // sequences, and blocks that the GPU runs at a time
+	items, rowBlocks      build.U32 // heads of K and V in the batch, and items per head
+	batches, slots        build.U32 // the number of sequences, and of blocks that the GPU runs at a time
 	totalQ, totalKV       build.U32 // rows of packed sequences
 	pageRows, tableWidth  build.U32
 	left, right           build.U32 // keys of a window before and after the query's own
-	blocksQ, blocksKV     build.U32 // blocks of rows that share a scale, of a sequence
+	blocksQ, blocksKV     build.U32 // blocks of rows that share a scale, in a sequence
 	scale, cap            build.F32
 	out                   part.Output
 	lse                   build.Global[build.F32]

@@ -12,12 +12,12 @@ import (
 type ring struct {
 	g      *gen
 	it     item
-	rounds build.U32 // tiles of the team
+	rounds build.U32 // the number of tiles that the team computes
 	first  build.U32 // its first tile
 
 	k, v    build.U64             // the lane's first byte of row 0 of K and of V
 	stride  build.U32             // bytes from row to row
-	to      build.U32             // where the lane's first byte of a tile goes in slot 0, without its place in the row
+	to      build.U32             // the address of the lane's first byte of a tile in slot 0, without its place in the row
 	column  build.U32             // the swizzled place in the row
 	current *build.Var[build.U32] // the slot of the current tile, in bytes
 	free    *build.Var[build.U32] // the slot of the tile before
@@ -25,7 +25,7 @@ type ring struct {
 
 	scales   build.U64 // the scales of K or of V, whichever the lane copies
 	scaleKey build.U32 // the key of a group whose scale the lane copies
-	scalesTo build.U32 // where the lane's scale of the first group goes in slot 0
+	scalesTo build.U32 // the address of the lane's scale of the first group in slot 0
 }
 
 // openRing prepares the copies of an item.
@@ -74,7 +74,7 @@ func (g *gen) rowZero(it item) build.U32 {
 	return it.number.MulLo(g.seqKV)
 }
 
-// permute returns what the place of a unit in a row is xored with, as tile.Swizzled has it.
+// permute returns the number with which the place of a unit in a row is xored, as in tile.Swizzled.
 func (g *gen) permute(row build.U32) build.U32 {
 	if g.d == 64 {
 		row = row.Shr(1).And(3)
@@ -84,7 +84,7 @@ func (g *gen) permute(row build.U32) build.U32 {
 	return row.Shl(4)
 }
 
-// permuted is permute for a row that is known.
+// permuted is permute for a row whose number is known when the kernel is written.
 func (g *gen) permuted(row int) int {
 	if g.d == 64 {
 		return row / 2 % 4 * unitBytes
@@ -162,7 +162,7 @@ func (r *ring) copyGroup(key build.U32, place keyPlace, slot build.U32) {
 	}
 }
 
-// at returns the address rows rows further on.
+// at returns an address that is a number of rows further on.
 func (r *ring) at(from build.U64, rows int) build.U64 {
 	switch {
 	case rows == 0:

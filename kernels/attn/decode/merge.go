@@ -200,9 +200,9 @@ func (g *gen) storePartial(it item, rows [2]row, s sums) {
 	}
 }
 
-// lastBlock reports whether all other blocks of the item have written their results. The
-// counter returns to 0 when the last one arrives. The atomic releases what the block has
-// written, and acquires what the blocks before it have.
+// lastBlock reports whether all other blocks of the item have written their results. The counter
+// returns to 0 when the last block arrives. The atomic operation releases what this block has
+// written and acquires what the earlier blocks have written.
 func (g *gen) lastBlock(it item) build.Pred {
 	k := g.k
 	flag := build.SharedAs[build.U32](g.shared, g.plan.last)
@@ -214,8 +214,8 @@ func (g *gen) lastBlock(it item) build.Pred {
 	return flag.Ld().SetpEq(last)
 }
 
-// mergeParts sums the partial results of an item and writes O. A thread has four columns of
-// each row that it takes.
+// mergeParts sums the partial results of an item and writes O. A thread computes four columns of
+// each of its rows.
 func (g *gen) mergeParts(it item) {
 	k := g.k
 	perRow := g.d / laneVector // threads of a row

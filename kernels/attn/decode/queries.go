@@ -10,13 +10,13 @@ import (
 // stepWords is the number of words of 16 rows and 16 columns of operand A.
 const stepWords = 128
 
-// loadQueries loads the lane's words of Q as operand A into shared memory, where all teams
-// find them: in registers they would take as many as half of O. It also loads the factors of
-// the scores. Column 4q of sixteen and the three after it are the columns 2q, 2q+1, 2q+8 and
-// 2q+9 of operand A, because ldmatrix gives a lane four neighbouring bytes of K.
+// loadQueries writes the lane's words of Q, as operand A, to shared memory, where all teams find
+// them: in registers they would need half as many as O. It also loads the factors of the scores.
+// Columns 4q to 4q+3 of sixteen are the columns 2q, 2q+1, 2q+8 and 2q+9 of operand A, because
+// ldmatrix gives a lane four neighbouring bytes of K.
 //
-// All loads are under way before the first one is waited for: a batch of one sequence spends a
-// good part of its time on latencies.
+// All loads are started before the first one is waited for, because a batch of one sequence spends
+// much of its time on latencies.
 func (a *attention) loadQueries() {
 	g := a.g
 	k := g.k
@@ -131,7 +131,7 @@ func (a *attention) narrowed(queries [2][]words) (rows [2][]words) {
 	return rows
 }
 
-// rowScales are the scales of Q and K for a row, as far as the problem has them.
+// rowScales holds the scales of Q and K for a row, if the problem has them.
 type rowScales struct{ q, k build.F32 }
 
 // loadScales loads the scales of a row. A row that does not exist has scales of 0.

@@ -129,8 +129,8 @@ func (a *attention) columns(slot build.U32, which int) (list [][2]build.F32) {
 	return list
 }
 
-// smallest is the least scale of a key of V that counts as such. A scale of 0 has a logarithm
-// then, and weights divided by it stay finite.
+// smallest replaces smaller scales of V, so that a scale of 0 has a logarithm, and weights divided
+// by it stay finite.
 const smallest = 0x1p-100
 
 // scaleKeys multiplies the scores by the scales of their keys.

@@ -22,7 +22,8 @@ func (c Config) balanced(p problem.Attention) bool {
 	return c.Chunk == 0 && !c.RowBlocks && p.Keys != problem.Uniform
 }
 
-// leastTiles is the number of tiles per team from which on a part is worth merging.
+// leastTiles is the least number of tiles per team in a part. Merging a smaller part takes longer
+// than computing it.
 const leastTiles = 4
 
 // sizes are the sizes of parts that a schedule tries, relative to the size at which the tiles
@@ -53,11 +54,11 @@ func (g *gen) openItem() item {
 	return it
 }
 
-// share divides the tiles of an item over the blocks of a row of the grid. Blocks with a position
-// from parts on have nothing to do. An item without keys has one part without tiles, which
-// writes zeros.
+// share divides the tiles of an item over the blocks of one row of the grid. A block whose position
+// is parts or larger has no work. An item without keys has one part without tiles, which writes
+// zeros.
 //
-// Chunks begin at multiples of their size from key 0 on, so that the chunks of a sequence do
+// Chunks begin at multiples of their size, counted from key 0, so that the chunks of a sequence do
 // not depend on anything else.
 func (g *gen) share(it *item) {
 	k := g.k
@@ -95,7 +96,7 @@ func (g *gen) openBalanced() item {
 	k := g.k
 	found := build.SharedAs[build.U32](g.shared, g.plan.last)
 	k.If(g.warp.SetpEq(0), func() {
-		k.If(g.lane.SetpEq(0), func() { found.StV4([4]build.U32{k.U32(0), k.U32(0), k.U32(0), k.U32(0)}) }) // no part
+		k.If(g.lane.SetpEq(0), func() { found.StV4([4]build.U32{k.U32(0), k.U32(0), k.U32(0), k.U32(0)}) }) // the block has no part until one is found
 		size := g.partSize()
 		g.w.Sync() // the lane that finds the part writes after lane 0
 		g.findPart(found, size)

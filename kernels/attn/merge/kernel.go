@@ -92,7 +92,7 @@ func (g *gen) write() {
 func (g *gen) load(row, column build.U32) part.Partial {
 	k := g.k
 	lse := g.partsLSE.At(row).Ld()
-	seen := lse.SetpGtu(tile.NegInf(k)) // or NaN
+	seen := lse.SetpGtu(tile.NegInf(k)) // true for NaN too
 	x := part.Partial{Reference: lse.Mul(-math.Log2E, build.Rn), L: k.F32(1).Selp(0, seen)}
 	at := g.at(g.partsO, g.p.Input, row, column)
 	if g.p.Input == problem.F32 {

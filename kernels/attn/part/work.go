@@ -65,7 +65,7 @@ func (w Work) Each(body func(Item)) {
 	if w.Mask.Causal {
 		outer, inner = rowTiles, w.Heads
 	}
-	place := func(i, o build.U32) (head, t build.U32) { // of item i = o·inner + …
+	place := func(i, o build.U32) (head, t build.U32) { // the head and the query tile of item i = o·inner + …
 		head, t = o, i.Sub(o.MulLo(inner))
 		if w.Mask.Causal {
 			head, t = t, rowTiles.Sub(1).Sub(o)

@@ -5,7 +5,7 @@ import "slices"
 // QueuedProduct is a wgmma that has not taken effect.
 type QueuedProduct struct {
 	Group uint32
-	Frame *Frame // with the accumulators
+	Frame *Frame // the frame that holds the accumulators
 	Sums  []Slot // the accumulators
 	Run   func()
 }
