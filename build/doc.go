@@ -40,8 +40,8 @@
 //
 // An address has the type of its elements and of its state space: [Global], [Shared],
 // [SharedCluster], [Generic]. At and Plus move it, Ld and St access it, Atom and Red are
-// atomics. Shared arrays are declared by methods such as [Kernel.SharedF32]; the launch
-// decides the size of [Kernel.DynamicShared].
+// atomics. [SharedArray] declares a shared array; the launch decides the size of
+// [Kernel.DynamicShared].
 //
 // # Matrix products
 //

@@ -79,7 +79,7 @@ func (e *elem) appendWord(out []byte, word string, most int64) ([]byte, error) {
 // fits returns an error if more elements make the data larger than most bytes.
 func (e *elem) fits(out []byte, count, most int64) error {
 	if int64(len(out))+count*int64(e.size) > most {
-		return fmt.Errorf("the text stands for more than %d bytes, the memory of the device", most)
+		return fmt.Errorf("the text describes more than %d bytes, which is the memory of the device", most)
 	}
 	return nil
 }

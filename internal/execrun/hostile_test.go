@@ -114,7 +114,7 @@ func TestHostileFiles(t *testing.T) {
 		`{"zeros": 128, "save": "/tmp/x"}`:           "it is outside of",
 		`{"zeros": 9223372036854775807}`:             "out of memory: 9223372036854775807 bytes requested, 0 of 104857600 bytes in use",
 		`{"poison": 104857601}`:                      "out of memory",
-		`{"buffer": "bomb.u64.txt"}`:                 "line 1: the text stands for more than 104857600 bytes, the memory of the device",
+		`{"buffer": "bomb.u64.txt"}`:                 "line 1: the text describes more than 104857600 bytes, which is the memory of the device",
 		`{"tensormap": {"type": "u64", "buffer": {"zeros": 128}, "dims": [4294967296, 4294967296, 2], "box": [2, 1, 1]}}`: "the tensor is larger than any memory",
 	} {
 		code, _, told := execute(t, Runner{Memory: 100 << 20}, reads(param))

@@ -12,11 +12,11 @@ import (
 // compile gets the figures from the compiler of a device, which knows only that device.
 func (r *Report) compile(name, text string, target ptx.Target, dev device.Device) error {
 	if dev == nil {
-		return errors.New("no GPU: its driver's compiler cannot be asked")
+		return errors.New("there is no GPU whose driver could compile the kernel")
 	}
 	info := dev.Info()
 	if info.Target != target && info.Target.SM != target.SM {
-		return fmt.Errorf("%s is %s: its compiler cannot speak for %s", info.Name, info.Target, target)
+		return fmt.Errorf("%s is %s, and its driver does not compile for %s", info.Name, info.Target, target)
 	}
 	m, err := dev.Load(name, text)
 	if err != nil {
@@ -30,7 +30,7 @@ func (r *Report) compile(name, text string, target ptx.Target, dev device.Device
 		}
 		i := k.Info()
 		if i.Registers == 0 {
-			return fmt.Errorf("%s knows no registers", info.Name)
+			return fmt.Errorf("%s does not report registers", info.Name)
 		}
 		u.Registers, u.Stack, u.Shared = Figure{i.Registers, JIT}, Figure{i.Local, JIT}, Figure{i.Shared, JIT}
 		return nil

@@ -131,8 +131,8 @@ func TestFallBack(t *testing.T) {
 	}{
 		{"nothing", Asked{}, Estimate, "", "", []string{"no ptxas", "no GPU"}},
 		{"a card", Asked{Device: hopper}, JIT, "", JIT, []string{"no ptxas"}},
-		{"another card", Asked{Device: &card{target: ptx.SM89}}, Estimate, "", "", []string{"no ptxas", "cannot speak for sm_90a"}},
-		{"an emulator", Asked{Device: &card{target: ptx.SM90a}}, Estimate, "", "", []string{"no ptxas", "knows no registers"}},
+		{"another card", Asked{Device: &card{target: ptx.SM89}}, Estimate, "", "", []string{"no ptxas", "does not compile for sm_90a"}},
+		{"an emulator", Asked{Device: &card{target: ptx.SM90a}}, Estimate, "", "", []string{"no ptxas", "does not report registers"}},
 		{"an old ptxas", Asked{Ptxas: old, Device: hopper}, JIT, "", JIT, []string{"'sm_90a' is not defined"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

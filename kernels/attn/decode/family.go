@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
@@ -38,12 +39,14 @@ func (Family) Variants() (list []attn.Variant) {
 
 // Configure returns the configuration of a variant for a problem.
 func (Family) Configure(variant string, p problem.Attention, c kernel.Chip) (attn.Config, error) {
+	var names []string
 	for _, d := range designs {
 		if d.name == variant {
 			return attn.Encode(d.config(p, c)), nil
 		}
+		names = append(names, d.name)
 	}
-	return "", fmt.Errorf("no design %q", variant)
+	return "", fmt.Errorf("no design %q: there are %s", variant, strings.Join(names, ", "))
 }
 
 // fewest is the number of keys per query row from which this family is preferred to kernels
