@@ -15,13 +15,18 @@ const fewestSequences = 3
 
 // drawBatch draws the lengths of the sequences of a shape, and the pages in which they lie, for a
 // kernel that reads them from memory. One sequence is full in Q and in K and V. If the kernel does
-// not support sequences without keys or rows, there are none.
-func (m *measurement) drawBatch(s problem.Shape, r *rand.Rand) problem.Batch {
+// not support sequences without keys or rows, there are none. With own, the batch has the page
+// size and the lengths that the subject was given.
+func (m *measurement) drawBatch(s problem.Shape, own bool, r *rand.Rand) problem.Batch {
 	p := m.s.At(s)
 	if !p.Ragged() {
 		return problem.Batch{}
 	}
-	if p.Keys == problem.Paged {
+	given := own && (p.LengthsQ != "" || p.LengthsKV != "")
+	if !own {
+		p.LengthsQ, p.LengthsKV = "", ""
+	}
+	if p.Keys == problem.Paged && (!own || m.s.given.PageSize == 0) {
 		p.PageSize = m.drawPageSize(s, r)
 	}
 	for _, least := range []int{0, 1, 16, max(s.Sq, s.Skv)} {
@@ -38,11 +43,11 @@ func (m *measurement) drawBatch(s problem.Shape, r *rand.Rand) problem.Batch {
 				kv[b] = max(kv[b], min(s.Sq, s.Skv))
 			}
 		}
-		p.LengthsQ, p.LengthsKV, p.Pages, p.TableWidth = "", "", 0, 0
-		if p.Queries != problem.Uniform {
+		p.Pages, p.TableWidth = 0, 0
+		if p.Queries != problem.Uniform && !given {
 			p.LengthsQ = problem.NewLengths(q)
 		}
-		if p.Keys != problem.Uniform {
+		if p.Keys != problem.Uniform && !given {
 			p.LengthsKV = problem.NewLengths(kv)
 		}
 		if p.Keys == problem.Paged {
@@ -88,7 +93,8 @@ func drawLengths(r *rand.Rand, n, most, least, full int) []int {
 	return list
 }
 
-// broaden gives the small shapes of a plan more sequences if their lengths can differ.
+// broaden gives the small shapes of a plan more sequences if their lengths can differ. Shapes with
+// arguments that the subject was given are the user's.
 func (m *measurement) broaden() {
 	if !m.s.Problem.Ragged() {
 		return
@@ -103,9 +109,13 @@ func (m *measurement) broaden() {
 		}
 	}
 	for i := range m.p.Defects.Shapes {
-		more(&m.p.Defects.Shapes[i])
+		if !m.p.Defects.Own {
+			more(&m.p.Defects.Shapes[i])
+		}
 	}
 	for i := range m.p.Cases {
-		more(&m.p.Cases[i].Shape)
+		if !m.p.Cases[i].Own {
+			more(&m.p.Cases[i].Shape)
+		}
 	}
 }

@@ -58,7 +58,7 @@ func (m *measurement) newContestant(ctx context.Context, s *Subject, shape probl
 
 // rehearse runs the kernel once on the first inputs and checks the output.
 func (m *measurement) rehearse(ctx context.Context, c *contestant, shape problem.Shape) error {
-	one := Case{Shape: shape, Seed: m.p.Times.Seed, Distribution: timedInputs}
+	one := Case{Shape: shape, Seed: m.p.Times.Seed, Distribution: timedInputs, vary: c.subject.own()}
 	in, err := newInputs(c.subject, one)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
@@ -15,7 +16,7 @@ import (
 // Counted holds the counts of one run of a subject on the emulator.
 type Counted struct {
 	Launches []CountedLaunch // the launches in stream order
-	Bytes    int64           // the bytes of all operands
+	Bytes    int64           // the bytes of all operands, without rows of K and V that no query sees
 }
 
 // CountedLaunch is one launch of a run.
@@ -41,16 +42,14 @@ func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Coun
 	for i, l := range b.work.Launches() {
 		c.Launches = append(c.Launches, CountedLaunch{counter.Launches()[i], l})
 	}
-	for _, o := range b.operands {
-		c.Bytes += o.Bytes
-	}
+	c.Bytes = b.touched()
 	return c, nil
 }
 
 // Traced holds what some clusters of a subject's launches did on the emulator.
 type Traced struct {
 	Launches []*warptrace.Launch // the launches in stream order
-	Bytes    int64               // the bytes of all operands
+	Bytes    int64               // the bytes of all operands, without rows of K and V that no query sees
 }
 
 // Trace runs some clusters of each launch of a subject on the emulator of its target and
@@ -68,9 +67,7 @@ func Trace(ctx context.Context, s *Subject, shape problem.Shape, sms int, wants 
 		return nil, err
 	}
 	t := &Traced{Launches: rec.Launches()}
-	for _, o := range b.operands {
-		t.Bytes += o.Bytes
-	}
+	t.Bytes = b.touched()
 	return t, nil
 }
 
@@ -99,7 +96,7 @@ func launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Sh
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
-	in, err := newInputs(s, Case{Shape: shape, Seed: 1, Distribution: "normal"})
+	in, err := newInputs(s, Case{Shape: shape, Seed: 1, Distribution: "normal", vary: s.own()})
 	if err != nil {
 		return nil, err
 	}
@@ -117,4 +114,31 @@ func launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Sh
 		}
 	}
 	return b, nil
+}
+
+// touched returns the bytes of all operands. Of K, V and their scales it counts the rows that at
+// least one query sees, by the lengths of the sequences and by a causal mask or a window.
+func (b *bench) touched() (bytes int64) {
+	p := b.subject.varied(b.in.vary).At(b.in.shape).Filled()
+	seen, names := 0, p.Names()
+	for i, keys := range p.KeyLengths() {
+		first, _ := p.Sees(i, 0)
+		_, end := p.Sees(i, p.QueryLengths()[i]-1)
+		seen += min(max(end-first, 0), keys)
+	}
+	rows := p.B * p.Skv
+	switch p.Keys {
+	case problem.Packed:
+		rows = int(names["total_kv"].Int64())
+	case problem.Paged:
+		rows = int(names["pages"].Int64()) * p.PageSize
+	}
+	for _, o := range b.operands {
+		part := o.Bytes
+		if slices.Contains([]string{"k", "v", "ks", "vs"}, o.Name) && rows > 0 {
+			part = int64(float64(part) * float64(seen) / float64(rows))
+		}
+		bytes += part
+	}
+	return bytes
 }

@@ -36,7 +36,7 @@ var watchedInputs = []string{"normal", "rising", "normal", "large-logits"}
 // watchedCase returns the inputs of a shape under the checkers. Shapes have different seeds, and so
 // different windows and lengths: a window can be too narrow for some code to run.
 func watchedCase(s problem.Shape, distribution string) Case {
-	return Case{Shape: s, Seed: 1 + uint64(s.B+s.Hq+s.Sq+3*s.Skv)%16, Distribution: distribution}
+	return Case{Shape: s, Seed: 1 + uint64(s.B+s.Hq+s.Sq+3*s.Skv)%16, Distribution: distribution, watched: true}
 }
 
 // defects runs the kernel under all checkers, on several shapes and in several orders of
@@ -123,7 +123,9 @@ func (m *measurement) watch(ctx context.Context, x *reach, s problem.Shape) (end
 	d := m.r.Defects
 	inputs := watchedInputs[len(d.Shapes)%len(watchedInputs)]
 	d.Shapes, d.Inputs = append(d.Shapes, s), append(d.Inputs, inputs)
-	in, err := newInputs(m.s, m.resolved(watchedCase(s, inputs)))
+	one := watchedCase(s, inputs)
+	one.Own = m.p.Defects.Own
+	in, err := newInputs(m.s, m.resolved(one))
 	if err != nil {
 		return false, err
 	}

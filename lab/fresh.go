@@ -41,7 +41,7 @@ func (m *measurement) resolved(c Case) Case {
 	if p := m.s.Problem.Filled(); p.Format.OneByte() && p.Scaling == problem.NoScale && strings.HasPrefix(c.Distribution, "large-") && c.Distribution != "large-logits" {
 		c.Distribution = "heads" // without scales, such inputs are too large or too small for the format
 	}
-	c.vary.batch = m.drawBatch(c.Shape, random.New(random.NewPCG(m.p.Seed, c.Seed^0xb7)))
+	c.vary.batch = m.drawBatch(c.Shape, c.Own, random.New(random.NewPCG(m.p.Seed, c.Seed^0xb7)))
 	odd := c.Seed%2 == 1
 	if c.Fresh {
 		c.Seed = r.Uint64() >> (64 - seedBits)
@@ -52,6 +52,9 @@ func (m *measurement) resolved(c Case) Case {
 			factor = 1 / factor // 1.25 to 2: a kernel may bound the scale
 		}
 		c.vary.scale = float64(float32(factor / math.Sqrt(float64(m.dim))))
+	}
+	if c.Own {
+		c.vary = m.s.given.over(c.vary)
 	}
 	return c
 }
@@ -72,7 +75,7 @@ func (s *Subject) varied(v variation) *Subject {
 		c.Problem.Window = v.window
 	}
 	if v.batch != (problem.Batch{}) {
-		c.Problem.Batch = v.batch
+		c.Problem.Batch, c.given.Shape = v.batch, problem.Shape{}
 	}
 	return &c
 }
@@ -95,6 +98,9 @@ func (m *measurement) masks(c Case, r *random.Rand) Case {
 			right = -1
 		case 3:
 			left += wideWindow
+		}
+		if ring := structureOf(m.s.Kernel).ring; c.watched && c.Shape.Skv > 2*ring && left >= 0 {
+			left = max(left, 2*ring) // so many keys that blocks split them
 		}
 		c.vary.window = problem.NewWindow(left, right)
 	}

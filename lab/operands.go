@@ -39,7 +39,8 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := a.varied(c.vary).At(c.Shape)
+	a = a.varied(c.vary)
+	p := a.At(c.Shape)
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -57,7 +58,9 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 		}
 		*part.to = e.values
 		in.data[part.name] = part.rows.Scatter(e.data, c.Shape.D*formatOf(a, part.name).Bytes())
-		in.data[part.name+"s"] = part.scale.Scatter(float32s(e.scales), 4)
+		if len(e.scales) > 0 { // Q of 16 bits has none
+			in.data[part.name+"s"] = part.scale.Scatter(float32s(e.scales), 4)
+		}
 		if len(e.scales) == 1 {
 			in.scales[part.name+"s"] = expr.Float(float64(e.scales[0]))
 		}
@@ -134,6 +137,7 @@ func (in *inputs) options(a *Subject) ref.Options {
 // The original values become those that the kernel computes with.
 func (in *inputs) decode(a *Subject) error {
 	original := *in.original
+	a = a.varied(in.vary)
 	for _, part := range []struct {
 		name        string
 		dims        fp8.Dims
@@ -145,7 +149,11 @@ func (in *inputs) decode(a *Subject) error {
 		{"v", in.shape.KV(), &in.v, &original.V, in.places.KV, in.places.KVs},
 	} {
 		data := part.rows.Gather(in.compact(part.name, in.data[part.name]), part.dims.D*formatOf(a, part.name).Bytes())
-		t, err := decodeTensor(a, part.name, part.dims, data, toFloat32s(part.scale.Gather(in.compact(part.name+"s", in.data[part.name+"s"]), 4)))
+		var scales []float32
+		if s := in.data[part.name+"s"]; s != nil {
+			scales = toFloat32s(part.scale.Gather(in.compact(part.name+"s", s), 4))
+		}
+		t, err := decodeTensor(a, part.name, part.dims, data, scales)
 		if err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}

@@ -73,6 +73,9 @@ type Defects struct {
 	// PerShape is the number of schedules of each shape: the first one, and the others in
 	// turn. 0 runs all schedules of all shapes.
 	PerShape int
+	// Own gives the shapes the arguments that the subject was given, see [Subject.Give], instead of
+	// drawn ones.
+	Own bool
 }
 
 // schedules are orders of warps that differ as much as possible: natural, permuted, with the
@@ -110,8 +113,12 @@ type Case struct {
 	// Scaled gives the softmax a random scale instead of 1/√D. The case is skipped if the
 	// subject does not support that.
 	Scaled bool
+	// Own gives the case the arguments that the subject was given, see [Subject.Give], instead of
+	// drawn ones.
+	Own bool
 
-	vary variation
+	watched bool // by the checkers
+	vary    variation
 }
 
 // Times says what is timed, and how.

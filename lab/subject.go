@@ -18,6 +18,8 @@ type Subject struct {
 	*kernel.Kernel
 	Problem problem.Attention // what the kernel computes, without the sizes
 	Target  ptx.Target        // .target of the PTX
+
+	given Arguments
 }
 
 // NewSubject returns the subject of a kernel that computes attention.
@@ -95,6 +97,9 @@ func Sized(p problem.Attention) problem.Attention {
 func (s *Subject) At(shape problem.Shape) problem.Attention {
 	p := s.Problem
 	p.Shape = shape
+	if shape == s.given.Shape {
+		p.LengthsQ, p.LengthsKV = s.given.LengthsQ, s.given.LengthsKV
+	}
 	return p
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/GOATnote-Inc/attest/internal/english"
 )
 
 // Placement says how the sequences of a batch lie in memory, and which of their rows count. Only
@@ -87,7 +89,7 @@ func (l Lengths) check(what string, p Placement, b, full int) error {
 	case p == Uniform:
 		return fmt.Errorf("lengths of %s, but all sequences of %s are full: choose a placement", what, what)
 	case len(list) != b:
-		return fmt.Errorf("%d lengths of %s for a batch of %d", len(list), what, b)
+		return fmt.Errorf("%s of %s for a batch of %d", english.Count(len(list), "length"), what, b)
 	}
 	for _, n := range list {
 		if n < 0 || n > full {

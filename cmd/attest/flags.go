@@ -50,7 +50,48 @@ func presetFlags(c *cobra.Command, s *campaign.Selection) {
 	formatFlags(c, s)
 	f := c.Flags()
 	f.BoolVar(&s.LSE, "lse", false, "also compute the log-sum-exp of each row")
+	servingFlags(c, s)
 	f.StringVar(&s.Set, "set", "", "toggles to change in every named kernel, as in --set swizzle,no-lut,tile-n=32; stage3a+swizzle is the same for one kernel. attest list toggles explains them")
+}
+
+// servingFlags describe attention as servers use it.
+func servingFlags(c *cobra.Command, s *campaign.Selection) {
+	f := c.Flags()
+	f.StringVar(&s.Window, "window", "", "hide the keys outside of left,right: keys before and after the query's own, -1 is no limit, as in 128,0; the last query stands at the last key")
+	f.Float64Var(&s.Softcap, "softcap", 0, "bound the logits: x becomes softcap*tanh(x/softcap); 0 is none")
+	f.Float64Var(&s.SoftmaxScale, "softmax-scale", 0, "factor of the logits; 0 is 1/√D")
+	f.BoolVar(&s.Sinks, "sinks", false, "add one logit per head of Q, which has no value, to the sum of the softmax")
+	f.BoolVar(&s.Mask, "mask", false, "hide keys by a mask in memory: bytes [B,Sq,Skv], 0 hides")
+	f.StringVar(&s.Queries, "queries", "", "how sequences of Q lie in memory: padded (lengths in seqused_q) or packed (offsets in cu_seqlens_q); full ones when empty")
+	f.StringVar(&s.Keys, "keys", "", "how sequences of K and V lie in memory: padded (lengths in seqused_k), packed (offsets in cu_seqlens_k) or paged (page_table); full ones when empty")
+	f.IntVar(&s.PageSize, "page-size", 0, "rows of a page of K and V; implies --keys paged, whose pages have 16 rows")
+	f.StringVar(&s.Layout, "layout", "", "order of Q, K, V and O in memory: BHSD (default) or BSHD")
+	f.StringVar(&s.FormatQ, "format-q", "", "format of Q if it has 16 bits: f16 or bf16; Q then has no scales")
+	f.StringVar(&s.Scaling, "scaling", "", "what shares a scale: "+strings.Join(campaign.Scalings, ", ")+"; per-head when empty")
+	f.StringVar(&s.ScaleBlock, "scale-block", "", "rows of Q and of K and V that share a scale with --scaling per-block, as in 128,64")
+	complete(c, "queries", campaign.QueryPlacements...)
+	complete(c, "keys", campaign.KeyPlacements...)
+	complete(c, "page-size", "16", "32", "64", "128", "256")
+	complete(c, "layout", campaign.Layouts...)
+	complete(c, "format-q", campaign.QueryFormats...)
+	complete(c, "scaling", campaign.Scalings...)
+	addParagraph(c, servingHelp)
+}
+
+// servingHelp is the paragraph about the flags of servingFlags.
+const servingHelp = `Attention as servers use it: --window, --softcap, --sinks and --mask change the logits, --keys,
+--queries and --page-size say where sequences of different lengths lie, and --layout, --format-q
+and --scaling say how numbers are stored. The kernels decode, decode-invariant and prefill
+compute all of it, as in
+  attest run decode --shape 16,32/8,1/8192,128 --page-size 64 --window 128,0 --softcap 30 --sinks
+Skv is the longest length. Lengths and page tables are drawn; unused entries and rows hold -1 and
+NaN.`
+
+// lengthFlags give the lengths of the sequences of one shape.
+func lengthFlags(c *cobra.Command, s *campaign.Selection) {
+	f := c.Flags()
+	f.StringVar(&s.SeqlensQ, "seqlens-q", "", "number of queries of each sequence, with commas; without --queries, sequences are padded")
+	f.StringVar(&s.SeqlensK, "seqlens-k", "", "number of keys of each sequence, with commas, as in 17,0,300; without --keys, sequences are padded")
 }
 
 // kernelFlags choose kernels: those of attest, or those of PTX files.
@@ -120,11 +161,13 @@ func shapesFlag(c *cobra.Command, to *shapes.List, what string) {
 	complete(c, "shape", shapes.Names()...)
 }
 
-// explainShapes adds the paragraph about shapes to the help of a command, in front of the
-// description of its JSON.
-func explainShapes(c *cobra.Command) {
+// explainShapes adds the paragraph about shapes to the help of a command.
+func explainShapes(c *cobra.Command) { addParagraph(c, shapes.Explanation()) }
+
+// addParagraph adds a paragraph to the help of a command, in front of the description of its JSON.
+func addParagraph(c *cobra.Command, paragraph string) {
 	text, fields, found := strings.Cut(c.Long, "\n\nJSON")
-	c.Long = text + "\n\n" + shapes.Explanation()
+	c.Long = text + "\n\n" + paragraph
 	if found {
 		c.Long += "\n\nJSON" + fields
 	}

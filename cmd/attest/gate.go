@@ -108,6 +108,7 @@ JSON: one object per kernel with these fields; the record itself is in the evide
   attest gate stage3b --plan smoke --evidence ""
   attest gate stage5 --baseline stage3b --format u8 --shape mission --case-seed 0,1,2
   attest gate one.ptx two.ptx stage5 --baseline none
+  attest gate prefill --shape 4,8/2,100/300,128 --page-size 64 --window 128,0 --sinks
   attest gate mine.ptx --entry attn --abi calls/mine.json
   attest gate mine.ptx --registers 255 --shared 101376
   attest gate --against torch,fa3,triton,jax --time 2s

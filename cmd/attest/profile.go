@@ -89,6 +89,7 @@ the peak:
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c.Context(), args) },
 	}
 	kernelFlags(c, &x.Selection)
+	lengthFlags(c, &x.Selection)
 	deviceFlag(c, &x.Name)
 	shapeFlag(c, &x.shape, "mission", "what is computed")
 	chipFlag(c, &x.chip, "GPU to predict for", "the GPU of this machine, or one of the kernel's target")

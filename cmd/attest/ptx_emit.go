@@ -24,7 +24,8 @@ func emitCommand(env *cli.Env) *cobra.Command {
   attest ptx emit stage3b -o stage3b.ptx
 
 A name may have toggles: stage3a+swizzle. The text depends on --format, --output, --causal,
---lse, on the head dimension of --shape and, for hopper, on all of --shape. --target chooses
+--lse, on the head dimension of --shape and, for hopper and decode, on all of --shape. A kernel
+with a window, a soft cap, a scale or pages reads their values when it runs. --target chooses
 the architecture. Without it, the stages are built for sm_89 and the designs for Hopper for
 sm_90a.
 

@@ -42,11 +42,14 @@ JSON: one object with these fields; the evidence has the same names:
 		Example: `  attest run stage3b --shape mission
   attest run stage3b --shape 2,3,100,64 --seed 7 --distribution one-hot --format u8
   attest run hopper --shape 1,32/4,512/2048,128 --lse
+  attest run decode --shape 16,32/8,1/8192,128 --page-size 64 --window 128,0 --softcap 30 --sinks
+  attest run decode --shape 3,8/2,1/700,64 --seqlens-k 700,1,50 --check all
   attest run mine.ptx --shape 1,2,100,64 --check all
   attest run mine.ptx --shape 1,8,512,64 --json | jq .case.errors.max`,
 		RunE: func(c *cobra.Command, args []string) error { return x.Run(c.Context(), env, args) },
 	}
 	kernelFlags(c, &x.Selection)
+	lengthFlags(c, &x.Selection)
 	deviceFlag(c, &x.Name)
 	shapeFlag(c, &x.Shape, "small", "what is computed")
 	f := c.Flags()

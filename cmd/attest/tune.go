@@ -41,6 +41,7 @@ JSON: {"goal", "tried", "green", "spent", "start", "best": [{"name", "config",
 		RunE: func(c *cobra.Command, args []string) error { return x.Run(c.Context(), env, args) },
 	}
 	formatFlags(c, &x.Selection)
+	servingFlags(c, &x.Selection)
 	deviceFlag(c, &x.Name)
 	shapeFlag(c, &x.Shape, "mission", "shape that the kernel is made fast for")
 	chipFlag(c, &x.Chip, "GPU to predict for", "one of the kernel's target")

@@ -68,7 +68,7 @@ func (c *Campaign) times(t lab.Times, s, baseline *lab.Subject) *lab.Times {
 		t.Elsewhere = func(ctx context.Context, process int) (*record.Performance, error) {
 			return c.others.Time(ctx, process, replicate.Job{
 				Device: c.Name, Kernel: replicate.Contract(s), Baseline: replicate.Contract(baseline),
-				Shapes: t.Shapes, Methods: t.Methods, Rivals: t.Rivals, Stop: t.Stop, Seed: t.Seed + uint64(process),
+				Shapes: t.Shapes, Methods: t.Methods, Rivals: t.Rivals, Stop: t.Stop, Seed: t.Seed + uint64(process), Arguments: s.Given(),
 			})
 		}
 	}

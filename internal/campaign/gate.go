@@ -186,7 +186,7 @@ func (g *Gate) moreCases(j job) (list []lab.Case) {
 	for _, d := range distributions {
 		for _, n := range chosen {
 			for _, seed := range g.seeds {
-				list = append(list, lab.Case{Shape: n.Shape, Name: n.Name, Seed: seed, Distribution: d})
+				list = append(list, lab.Case{Shape: n.Shape, Name: n.Name, Seed: seed, Distribution: d, Own: true})
 			}
 		}
 	}
@@ -236,7 +236,7 @@ func (g *Gate) measure(ctx context.Context, j job, p lab.Plan, progress func(lab
 		return lab.Unfinished(j.Subject, p, "", why, false)
 	}
 	sized := p.Sized(j.Subject)
-	one := replicate.Job{Device: g.Name, Kernel: replicate.Contract(j.Subject), Baseline: replicate.Contract(p.Baseline), Plan: &sized}
+	one := replicate.Job{Device: g.Name, Kernel: replicate.Contract(j.Subject), Baseline: replicate.Contract(p.Baseline), Plan: &sized, Arguments: j.Given()}
 	rec, err := replicate.MeasureElsewhere(ctx, one, replicate.Limits{Time: g.Timeout, Memory: int64(g.Memory)}, progress)
 	var ended *replicate.Ended
 	if !errors.As(err, &ended) {

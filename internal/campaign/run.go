@@ -83,10 +83,10 @@ func (x *Once) measure(ctx context.Context, s *lab.Subject, progress *Steps) (*R
 	shape := x.Shape
 	p := lab.Plan{
 		Device: x.Device, Sensor: x.Sensor, KeepGoing: true, Rows: rowsCompared,
-		Cases: []lab.Case{{Shape: shape.Shape, Name: shape.Name, Seed: x.Seed, Distribution: x.Distribution}},
+		Cases: []lab.Case{{Shape: shape.Shape, Name: shape.Name, Seed: x.Seed, Distribution: x.Distribution, Own: true}},
 	}
 	if len(x.kinds) > 0 {
-		p.Defects = lab.Defects{Shapes: []problem.Shape{shape.Shape}, Schedules: checkedSchedules}
+		p.Defects = lab.Defects{Shapes: []problem.Shape{shape.Shape}, Schedules: checkedSchedules, Own: true}
 	}
 	rec, err := lab.Measure(ctx, s, p, progress.Of(s.Name))
 	if err != nil {

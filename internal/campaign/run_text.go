@@ -9,6 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
@@ -20,7 +21,7 @@ func (r *RunResult) Show(env *cli.Env) {
 	}
 	s := env.OutStyle()
 	c := r.Case
-	fmt.Fprintf(env, "%s  %s\n", s.Bold(term.Clean(r.Kernel.Name)), s.Dim(fmt.Sprintf("%s, shape %s, %s inputs of seed %d, on %s", title(r.Kernel), r.Shape, c.Distribution, c.Seed, r.Device)))
+	fmt.Fprintf(env, "%s  %s\n", s.Bold(term.Clean(r.Kernel.Name)), s.Dim(fmt.Sprintf("%s, shape %s, %s inputs of seed %d, on %s", title(r.Kernel), r.problem(), c.Distribution, c.Seed, r.Device)))
 	r.printErrors(env)
 	if len(r.Wrong) > 0 {
 		errmap.Write(env, s, c, gate.Tolerance.Max)
@@ -38,6 +39,18 @@ func (r *RunResult) Show(env *cli.Env) {
 	for _, why := range r.Wrong {
 		fmt.Fprintf(env, "%s: %s\n", s.Red("bad"), term.Clean(why))
 	}
+}
+
+// problem returns the shape and what else the case computed, except for the formats in the title.
+func (r *RunResult) problem() string {
+	c, p := r.Case, r.Kernel.Computes()
+	p.Shape, p.Format, p.Output = c.Shape, "", ""
+	p.Scale, p.Softcap, p.Window, p.Batch = c.Scale, c.Softcap, c.Window, c.Batch
+	text := p.String()
+	if p.Keys == problem.Paged {
+		text += fmt.Sprintf(" of %d rows", p.PageSize)
+	}
+	return text
 }
 
 // checked returns what the checkers add to the line of a kernel that is right.

@@ -27,11 +27,12 @@ import (
 type Selection struct {
 	Format, Output string
 	Causal, LSE    bool
-	HeadDim        int    // 0 selects that of the shape, or 64
-	PTX, Entry     string // a PTX file, beside the kernels that arguments name
-	ABI            string // how kernels of files are called; "" is the file's own name with .json
-	Set            string // toggles for every named kernel, separated by commas
-	Target         string // the architecture to build for, "sm_80"; "" selects the kernel's usual one
+	Serving
+	HeadDim    int    // 0 selects that of the shape, or 64
+	PTX, Entry string // a PTX file, beside the kernels that arguments name
+	ABI        string // how kernels of files are called; "" is the file's own name with .json
+	Set        string // toggles for every named kernel, separated by commas
+	Target     string // the architecture to build for, "sm_80"; "" selects the kernel's usual one
 
 	// shape is what kernels for Hopper are written for; zero is mission.
 	shape problem.Shape
@@ -63,7 +64,7 @@ func (s *Selection) Check() error {
 	case s.HeadDim != 0 && !slices.Contains(headDims, s.HeadDim):
 		return fmt.Errorf("--head-dim %d is not supported by the kernels of attest: use %s", s.HeadDim, english.Or(headDims))
 	}
-	return nil
+	return s.check()
 }
 
 // For returns the selection for a shape: kernels have its head dimension and are written
@@ -142,8 +143,22 @@ func (s *Selection) OneFor(n problem.Named, names []string) (*lab.Subject, error
 }
 
 // Kernel returns a kernel of attest by its name, the kernel of a PTX file, or the kernel of a Go
-// package.
+// package, with the arguments that flags give it.
 func (s *Selection) Kernel(name string) (*lab.Subject, error) {
+	k, err := s.written(name)
+	if err != nil {
+		return nil, err
+	}
+	if s.isForeign(name) {
+		if err := s.agrees(k.Problem); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return k, k.Give(s.arguments(s.shape))
+}
+
+// written returns a kernel without arguments.
+func (s *Selection) written(name string) (*lab.Subject, error) {
 	if s.isFile(name) {
 		return s.external(name)
 	}
@@ -195,6 +210,7 @@ func (s *Selection) On(m *machine.Machine) {
 // Problem returns the problem that presets compute, with the shape that they are optimised for.
 func (s *Selection) Problem() problem.Attention {
 	p := problem.Attention{Shape: s.shape, Format: problem.Format(s.Format), Output: problem.Format(s.Output), Causal: s.Causal, LSE: s.LSE}
+	s.add(&p)
 	if p.D == 0 {
 		p.D = s.HeadDim
 	}

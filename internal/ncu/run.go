@@ -34,7 +34,7 @@ func Run(ctx context.Context, path, device string, s *lab.Subject, shape problem
 	}
 	defer os.RemoveAll(dir)
 	job, err := json.Marshal(replicate.Job{
-		Device: device, Kernel: replicate.Contract(s), Shapes: []problem.Named{{Shape: shape}}, Launches: 2,
+		Device: device, Kernel: replicate.Contract(s), Shapes: []problem.Named{{Shape: shape}}, Launches: 2, Arguments: s.Given(),
 	})
 	if err != nil {
 		return nil, err

@@ -25,6 +25,8 @@ type Job struct {
 	Rivals   []lab.RivalChoice `json:"rivals"`
 	Stop     timing.Stop       `json:"stop"`
 	Seed     uint64            `json:"seed"`
+	// Arguments are what the kernel and its baseline were given.
+	Arguments lab.Arguments `json:"arguments,omitzero"`
 
 	// Plan, if not nil, is the whole measurement, and Shapes to Seed are not used.
 	Plan *lab.Plan `json:"plan,omitempty"`
@@ -41,21 +43,26 @@ func Contract(s *lab.Subject) *kernel.Kernel {
 	return s.Kernel
 }
 
-func subject(k *kernel.Kernel) (*lab.Subject, error) {
+// subject returns a kernel of the job with the arguments, nil for nil.
+func (j *Job) subject(k *kernel.Kernel) (*lab.Subject, error) {
 	if k == nil {
 		return nil, nil
 	}
-	return lab.NewSubject(k)
+	s, err := lab.NewSubject(k)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Give(j.Arguments)
 }
 
 // Run times the kernel, or launches it. The result is nil for a job that only launches.
 // libraries are those that earlier jobs have started.
 func (j *Job) Run(ctx context.Context, libraries *lab.Libraries) (*record.Performance, error) {
-	s, err := subject(j.Kernel)
+	s, err := j.subject(j.Kernel)
 	if err != nil {
 		return nil, err
 	}
-	baseline, err := subject(j.Baseline)
+	baseline, err := j.subject(j.Baseline)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestKernels(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := roundTrip(t, Job{Device: "cuda:0", Kernel: Contract(s), Shapes: []problem.Named{{Shape: mission}}})
-		got, err := subject(j.Kernel)
+		got, err := j.subject(j.Kernel)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -33,12 +33,12 @@ const mostAnswered = 256 << 20
 
 // Measure does the whole measurement of a job and writes its messages.
 func (j *Job) Measure(ctx context.Context, out *json.Encoder) error {
-	s, err := subject(j.Kernel)
+	s, err := j.subject(j.Kernel)
 	if err != nil {
 		return err
 	}
 	p := *j.Plan
-	if p.Baseline, err = subject(j.Baseline); err != nil {
+	if p.Baseline, err = j.subject(j.Baseline); err != nil {
 		return err
 	}
 	m := &machine.Machine{Name: j.Device}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/campaign"
@@ -93,6 +94,9 @@ func (x *Driver) prepare(names []string) (err error) {
 // predicted.
 func (x *Driver) goal(name string) (Goal, error) {
 	g := Goal{Kernel: name, Format: x.Format, Output: x.Output, Target: x.subject.Target.String(), Shape: x.Shape.Shape.String(), Causal: x.Causal, Measure: Predicted}
+	if words := strings.TrimPrefix(x.subject.At(x.Shape.Shape).String(), g.Shape); x.Serving != (campaign.Serving{}) {
+		g.Features = strings.TrimSpace(words)
+	}
 	x.plan = campaign.Plan("smoke")
 	x.plan.Device, x.plan.Sensor, x.plan.References = x.Device, x.Sensor, &lab.References{}
 	x.plan.Counters = problem.Shape{}
@@ -129,7 +133,11 @@ type search struct {
 
 // kernel returns the kernel of a configuration.
 func (x *search) kernel(name string, c attn.Config) (*lab.Subject, error) {
-	return lab.Configured(x.space.Family, name, x.space.Problem, x.space.Chip, c)
+	s, err := lab.Configured(x.space.Family, name, x.space.Problem, x.space.Chip, c)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Give(x.subject.Given())
 }
 
 func (x *search) run(ctx context.Context, name string) error {

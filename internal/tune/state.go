@@ -19,14 +19,16 @@ const Schema = 2
 
 // Goal is what a search optimises. A state belongs to one goal.
 type Goal struct {
-	Kernel  string `json:"kernel"` // the kernel that the search starts from
-	Format  string `json:"format"`
-	Output  string `json:"output"`
-	Target  string `json:"target"` // the target of the PTX
-	Shape   string `json:"shape"`
-	Causal  bool   `json:"causal,omitempty"`
-	Device  string `json:"device"` // the device that was measured, or the chip of the predictions
-	Measure string `json:"measure"`
+	Kernel string `json:"kernel"` // the kernel that the search starts from
+	Format string `json:"format"`
+	Output string `json:"output"`
+	Target string `json:"target"` // the target of the PTX
+	Shape  string `json:"shape"`
+	Causal bool   `json:"causal,omitempty"`
+	// Features are the fields of the problem that the flags of servers set, as in "sinks paged keys".
+	Features string `json:"features,omitempty"`
+	Device   string `json:"device"` // the device that was measured, or the chip of the predictions
+	Measure  string `json:"measure"`
 }
 
 // The values of Measure.
@@ -39,6 +41,9 @@ func (g Goal) String() string {
 	shape := g.Shape
 	if g.Causal {
 		shape += " causal"
+	}
+	if g.Features != "" {
+		shape += " " + g.Features
 	}
 	return fmt.Sprintf("%s, %s to %s, %s, shape %s, %s for %s", g.Kernel, g.Format, g.Output, g.Target, shape, g.Measure, g.Device)
 }

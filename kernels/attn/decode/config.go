@@ -39,6 +39,9 @@ const (
 // largeShared is the shared memory of an SM, in bytes, from which on blocks have large rings.
 const largeShared = 200 << 10
 
+// usualShared is the shared memory of a block, in bytes, that the resources gate allows on every GPU.
+const usualShared = 64 << 10
+
 // Default returns the configuration for a problem on a chip: as few row tiles as hold the
 // queries, and rings of 48 KiB per block, or of 64 KiB if the SMs have much shared memory.
 func Default(p problem.Attention, chip kernel.Chip) Config {
@@ -55,6 +58,9 @@ func Default(p problem.Attention, chip kernel.Chip) Config {
 		c.RowTiles *= 2
 	}
 	c.TileN = min(max(c.RowTiles*bytes/max(p.D, 1), c.RowTiles*groupKeys), mostTile(p.D))
+	for c.Stages > 2 && c.plan(p).total > usualShared {
+		c.Stages--
+	}
 	return c
 }
 
