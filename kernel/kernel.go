@@ -28,8 +28,8 @@ type Kernel struct {
 	Claims map[string]string `json:"claims,omitempty"`
 	// Structure are sizes inside the kernel. Mistakes often appear at their multiples, so
 	// the gate tests there: "tile_q" query rows of a block, "tile_kv" keys of a tile,
-	// "stages" slots of the longest ring of such tiles, and "split" blocks over which the
-	// keys of a row are split.
+	// "stages" slots of the longest ring of such tiles, "split" blocks over which the keys of
+	// a row are split, and "chunk" keys of a block, if their number is fixed.
 	Structure map[string]int `json:"structure,omitempty"`
 	// Declares are names of special registers, such as "%smid", and of variables of the
 	// module that the kernel reads on purpose although they differ between launches.

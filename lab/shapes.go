@@ -24,7 +24,7 @@ const (
 // structure holds the sizes inside a kernel. Mistakes hide at their multiples.
 type structure struct {
 	tileQ, tileKV int
-	ring          int // keys that fill every ring of tiles once
+	ring          int // keys that fill every ring of tiles once, and at least one chunk
 }
 
 // structureOf reads the structure of a kernel from its contract. A kernel that does not state
@@ -37,7 +37,7 @@ func structureOf(k *kernel.Kernel) structure {
 		return usual
 	}
 	s := structure{tileQ: size("tile_q", 64), tileKV: size("tile_kv", 64)}
-	s.ring = s.tileKV * size("stages", 3) * size("split", 1)
+	s.ring = max(s.tileKV*size("stages", 3)*size("split", 1), k.Structure["chunk"])
 	return s
 }
 

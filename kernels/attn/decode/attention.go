@@ -39,13 +39,20 @@ func (g *gen) newAttention(it item) *attention {
 	a.state = part.NewSoftmax(k, part.Numerics{Lift: lift}, build.NewVar(k.F32(1)), len(a.rows))
 	mem := build.SharedAs[build.F16](g.shared, 0)
 	ring := g.team.MulLo(g.plan.ring)
-	K := tile.Swizzled(k, mem, g.c.TileN, g.d/2)
-	V := tile.Swizzled(k, build.SharedAs[build.F16](mem, g.plan.tile), g.c.TileN, g.d/2)
+	K, V := g.tile(mem), g.tile(build.SharedAs[build.F16](mem, g.plan.tile))
 	// A matrix of ldmatrix is eight keys × 16 bytes of their rows. Four matrices are 64 bytes of
 	// eight rows of K, or 32 bytes of 16 rows of V.
 	a.keys = K.Cursor(g.lane.And(7), g.lane.Shr(3).Shl(3)).Plus(ring)
 	a.values = g.w.ByRows(V).Plus(ring)
 	return a
+}
+
+// tile returns the tile of K or V at mem, with two bytes as one element.
+func (g *gen) tile(mem build.Shared[build.F16]) tile.Tile[build.F16] {
+	if g.swizzled() {
+		return tile.Swizzled(g.k, mem, g.c.TileN, g.d/2)
+	}
+	return tile.Pitched(g.k, mem, g.c.TileN, g.d/2, g.plan.pitch/2)
 }
 
 // laneRows returns the lane's rows of its warp's tile. The end of the kernel computes them again,
@@ -91,16 +98,26 @@ func (a *attention) scores(slot build.U32) {
 	a.S.Fill(k.F32(0))
 	K := a.keys.Plus(slot)
 	for d := 0; d < a.g.d; d += 64 {
-		var q [4][4]build.B32
+		q := make([][4]build.B32, min(4, (a.g.d-d)/16))
 		for i := range q {
 			q[i] = a.q.Plus((d/16 + i) * stepWords).LdV4()
 		}
 		for n := 0; n < a.g.c.TileN; n += 8 {
-			for i, word := range k.LdmatrixM8n8X4(K.At(n, d/2)) { // each word has 16 columns
+			for i, word := range a.keyWords(K.At(n, d/2), len(q)) {
 				a.mma(a.S, n/8, q[i], a.decode(word))
 			}
 		}
 	}
+}
+
+// keyWords loads four or two matrices of eight keys, of 16 columns each.
+func (a *attention) keyWords(at build.Shared[build.F16], matrices int) []build.B32 {
+	if matrices == 2 {
+		words := a.g.k.LdmatrixM8n8X2(at)
+		return words[:]
+	}
+	words := a.g.k.LdmatrixM8n8X4(at)
+	return words[:]
 }
 
 // weigh turns the scores of the tile from key on into P, and makes O relative to the new

@@ -2,7 +2,10 @@ package decode
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -36,6 +39,9 @@ const (
 	laneVector = 4 // numbers that a lane moves at once
 )
 
+// headDims are the head dimensions that this family computes.
+var headDims = []int{64, 96, 128, 192, 256}
+
 // largeShared is the shared memory of an SM, in bytes, from which on blocks have large rings.
 const largeShared = 200 << 10
 
@@ -57,7 +63,8 @@ func Default(p problem.Attention, chip kernel.Chip) Config {
 	for c.RowTiles < mostRows/warpRows && c.RowTiles*warpRows < rows(p) {
 		c.RowTiles *= 2
 	}
-	c.TileN = min(max(c.RowTiles*bytes/max(p.D, 1), c.RowTiles*groupKeys), mostTile(p.D))
+	keys := c.RowTiles * bytes / max(p.D, 1)
+	c.TileN = min(max(1<<(bits.Len(uint(keys))-1), c.RowTiles*groupKeys), mostTile(p.D))
 	for c.Stages > 2 && c.plan(p).total > usualShared {
 		c.Stages--
 	}
@@ -178,8 +185,8 @@ func checkProblem(p problem.Attention, t ptx.Target) error {
 		return err
 	}
 	switch {
-	case p.D != 64 && p.D != 128 && p.D != 256:
-		return fmt.Errorf("head dimension %d is not supported: use 64, 128 or 256", p.D)
+	case !slices.Contains(headDims, p.D):
+		return fmt.Errorf("head dimension %d is not supported: use %s", p.D, english.Or(headDims))
 	case p.Format != problem.E4M3 && p.Format != problem.E5M2:
 		return fmt.Errorf("format %s is not supported: use e4m3 or e5m2", p.Format)
 	case p.Output != problem.F16 && p.Output != problem.BF16:
@@ -196,6 +203,7 @@ func checkProblem(p problem.Attention, t ptx.Target) error {
 
 // plan is the layout of a block's shared memory, in bytes from its beginning.
 type plan struct {
+	pitch int // bytes from row to row of a tile
 	tile  int // bytes of a tile of K, and of V
 	slot  int // bytes of a tile of K, the tile of V after it, and the scales of their keys
 	ring  int // bytes of the ring of a team; the rings follow each other from 0 on
@@ -209,7 +217,11 @@ type plan struct {
 // place.
 func (c Config) plan(a problem.Attention) plan {
 	d := a.D
-	p := plan{tile: c.TileN * d}
+	p := plan{pitch: d}
+	if d&(d-1) != 0 {
+		p.pitch += unitBytes // against bank conflicts
+	}
+	p.tile = c.TileN * p.pitch
 	p.slot = 2 * p.tile
 	if scaledByKey(a) {
 		p.slot += 2 * 4 * c.TileN

@@ -25,6 +25,10 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
+	structure := map[string]int{"tile_q": c.RowTiles * warpRows, "tile_kv": c.TileN, "stages": c.Stages, "split": c.teams()}
+	if c.Chunk > 0 {
+		structure["chunk"] = c.Chunk
+	}
 	return &kernel.Kernel{
 		Name: k.Name(), PTX: text, Op: p.Op(), Fixed: p.Facts(), Supports: supports(p), Require: c.rules(p),
 		Let: c.lets(p), Operands: c.operands(p, args),
@@ -33,7 +37,7 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 			Block: []expr.Expr{expr.Const(int64(c.threads()))}, Shared: expr.Const(int64(c.plan(p).total)),
 		}},
 		Claims:    map[string]string{"p": string(problem.F16), "accumulator": "f32"},
-		Structure: map[string]int{"tile_q": c.RowTiles * warpRows, "tile_kv": c.TileN, "stages": c.Stages, "split": c.teams()},
+		Structure: structure,
 		Config:    map[string]string{"config": c.String(), "head_dim": strconv.Itoa(p.D), "lse": strconv.FormatBool(p.LSE)},
 	}, nil
 }

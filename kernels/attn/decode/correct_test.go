@@ -62,7 +62,7 @@ func configs(p problem.Attention) (list []Config) {
 func draw(r *rand.Rand) problem.Attention {
 	pick := func(list ...int) int { return list[r.IntN(len(list))] }
 	p := problem.Attention{LSE: r.IntN(2) == 0, Causal: r.IntN(2) == 0}
-	p.D, p.Hkv, p.B = pick(64, 128, 256), pick(1, 2, 3), pick(1, 2, 3)
+	p.D, p.Hkv, p.B = pick(64, 96, 128, 192, 256), pick(1, 2, 3), pick(1, 2, 3)
 	p.Sq = pick(1, 1, 2, 3, 5, 8)
 	p.Hq = p.Hkv * pick(1, 2, 3, 4, 8)
 	p.Skv = 1 + r.IntN(pick(20, 100, 1500))
@@ -93,7 +93,7 @@ func TestRandomProblems(t *testing.T) {
 // tiles.
 func TestEdges(t *testing.T) {
 	turn := 0
-	for _, d := range []int{64, 128, 256} {
+	for _, d := range headDims {
 		for _, keys := range []int{1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257} {
 			turn++
 			rows := []int{1, 4, 15, 16, 17, 31, 32, 33, 48, 63, 64}[turn%11]

@@ -21,7 +21,7 @@ func TestNoDefects(t *testing.T) {
 		orders = schedules
 	}
 	turn := 0
-	for _, d := range []int{64, 128, 256} {
+	for _, d := range headDims {
 		for _, rows := range []int{3, 20, 50} {
 			p := attends(1, rows, 1, 1, 400, d)
 			p.LSE = true

@@ -57,7 +57,7 @@ const fewest = 4
 // computes a problem, it returns "decode" or "prefill", by the number of queries.
 func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 	p = p.Filled()
-	others := attn.CheckSupported(p, []int{64, 96, 128, 256}, problem.PerHead, problem.PerTensor) == nil
+	others := attn.CheckSupported(p, othersDims(c.Target), problem.PerHead, problem.PerTensor) == nil
 	name := designs[0].name
 	switch many := rows(p) > mostRows; {
 	case others && p.Skv < fewest*rows(p):
@@ -72,6 +72,14 @@ func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 		err = f.Check(p, c, config)
 	}
 	return name, err
+}
+
+// othersDims returns the head dimensions that other families compute on a target.
+func othersDims(t ptx.Target) []int {
+	if t.Runs(ptx.SM90a) {
+		return []int{64, 96, 128, 192, 256}
+	}
+	return []int{64, 96, 128, 256}
 }
 
 // Check returns the reason why a configuration cannot compute a problem on a chip, or nil.

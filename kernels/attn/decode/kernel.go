@@ -62,7 +62,6 @@ type gen struct {
 	team, rowTile         build.U32 // the warp's team, and its tile of rows in the team
 	w                     tile.Warp
 	shared                build.Shared[build.B8]
-	unitRow, unitAt       build.U32 // the row and the byte of a row that a lane copies first
 }
 
 // newGen declares the parameters.

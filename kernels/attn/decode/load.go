@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"math/bits"
+
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -15,10 +17,8 @@ type ring struct {
 	rounds build.U32 // the number of tiles that the team computes
 	first  build.U32 // its first tile
 
-	k, v    build.U64             // the lane's first byte of row 0 of K and of V
+	spans   []span
 	stride  build.U32             // bytes from row to row
-	to      build.U32             // the address of the lane's first byte of a tile in slot 0, without its place in the row
-	column  build.U32             // the swizzled place in the row
 	current *build.Var[build.U32] // the slot of the current tile, in bytes
 	free    *build.Var[build.U32] // the slot of the tile before
 	ahead   *build.Var[build.U32] // the tile to be copied next
@@ -26,6 +26,30 @@ type ring struct {
 	scales   build.U64 // the scales of K or of V, whichever the lane copies
 	scaleKey build.U32 // the key of a group whose scale the lane copies
 	scalesTo build.U32 // the address of the lane's scale of the first group in slot 0
+}
+
+// span is a part of each row whose width in bytes is a power of two, so that the lanes of a warp copy
+// whole rows of it at a time. Rows of 96 and 192 bytes have two spans.
+type span struct {
+	bytes   int
+	row, at build.U32 // the row and the byte of a row that the lane copies first
+	k, v    build.U64 // the address of the lane's first byte of row 0 of K and of V
+	to      build.U32 // the address of the lane's first byte of a tile in slot 0, without its place in the row
+	column  build.U32 // the swizzled place in the row
+}
+
+// spans divides the rows for the lanes.
+func (g *gen) spans() (list []span) {
+	for at := 0; at < g.d; {
+		s := span{bytes: 1 << (bits.Len(uint(g.d-at)) - 1)}
+		units := s.bytes / unitBytes
+		s.row, s.at = part.Divide(g.k, g.lane, units), g.lane.And(units-1).MulLo(unitBytes)
+		if at > 0 {
+			s.at = s.at.Add(at)
+		}
+		list, at = append(list, s), at+s.bytes
+	}
+	return list
 }
 
 // openRing prepares the copies of an item.
@@ -37,17 +61,22 @@ func (g *gen) openRing(it item) *ring {
 	if teams > 1 {
 		r.rounds = part.Divide(k, r.rounds, teams)
 	}
-	units := g.d / unitBytes // the units of a row
-	row, unit := part.Divide(k, g.lane, units), g.lane.And(units-1)
-	g.unitRow, g.unitAt = row, unit.MulLo(unitBytes)
+	r.spans = g.spans()
 	r.stride = k.U32(uint32(g.d))
 	if g.p.Layout == problem.BSHD {
 		r.stride = g.headsKV.MulLo(g.d)
 	}
-	offset := g.rowZero(it).MulWide(g.d).Add(g.unitAt.CvtU64()).Add(row.MulWide(r.stride))
-	r.k, r.v = g.keys.Addr().Add(offset), g.values.Addr().Add(offset)
-	r.to = g.shared.Addr().Add(g.team.MulLo(g.plan.ring)).Add(row.MulLo(g.d))
-	r.column = g.unitAt.Xor(g.permute(row))
+	zero := g.rowZero(it).MulWide(g.d)
+	for i := range r.spans {
+		s := &r.spans[i]
+		offset := zero.Add(s.at.CvtU64()).Add(s.row.MulWide(r.stride))
+		s.k, s.v = g.keys.Addr().Add(offset), g.values.Addr().Add(offset)
+		s.to = g.shared.Addr().Add(g.team.MulLo(g.plan.ring)).Add(s.row.MulLo(g.plan.pitch))
+		s.column = s.at
+		if g.swizzled() {
+			s.column = s.at.Xor(g.permute(s.row))
+		}
+	}
 	r.current, r.free = build.NewVar(k.U32(0)), build.NewVar(k.U32(uint32((c.Stages-1)*g.plan.slot)))
 	r.ahead = build.NewVar(r.first)
 	if scaledByKey(g.p) {
@@ -74,6 +103,10 @@ func (g *gen) rowZero(it item) build.U32 {
 	return it.number.MulLo(g.seqKV)
 }
 
+// swizzled reports whether the units of a row in shared memory are permuted. Other rows are one unit
+// longer than the head instead, because their length is not a power of two.
+func (g *gen) swizzled() bool { return g.plan.pitch == g.d }
+
 // permute returns the number with which the place of a unit in a row is xored, as in tile.Swizzled.
 func (g *gen) permute(row build.U32) build.U32 {
 	if g.d == 64 {
@@ -86,6 +119,9 @@ func (g *gen) permute(row build.U32) build.U32 {
 
 // permuted is permute for a row whose number is known when the kernel is written.
 func (g *gen) permuted(row int) int {
+	if !g.swizzled() {
+		return 0
+	}
 	if g.d == 64 {
 		return row / 2 % 4 * unitBytes
 	}
@@ -130,7 +166,7 @@ func (r *ring) copy(slot build.U32) {
 			group := g.rowTile.Add(i)
 			key := tile.MulLo(g.c.TileN).Add(group.MulLo(groupKeys))
 			at := r.locate(key)
-			r.copyGroup(key, at, slot.Add(group.MulLo(groupKeys*g.d)))
+			r.copyGroup(key, at, slot.Add(group.MulLo(groupKeys*g.plan.pitch)))
 			if scaledByKey(g.p) {
 				r.copyScales(key, at, slot.Add(group.MulLo(4*groupKeys)))
 			}
@@ -146,19 +182,21 @@ func (r *ring) copyGroup(key build.U32, place keyPlace, slot build.U32) {
 	g := r.g
 	k := g.k
 	offset := place.row.MulWide(r.stride)
-	step := 32 * unitBytes / g.d // rows from one copy of a lane to the next
-	at := key.Add(g.unitRow)
-	to := r.to.Add(slot)
-	fromK, fromV := r.k.Add(offset), r.v.Add(offset)
-	for row := 0; row < groupKeys; row += step {
-		size := k.U32(unitBytes).Selp(0, at.Add(row).SetpLt(r.it.end))
-		column := r.column
-		if n := g.permuted(row); n != 0 {
-			column = column.Xor(n)
+	for _, s := range r.spans {
+		step := 32 * unitBytes / s.bytes // rows from one copy of a lane to the next
+		at := key.Add(s.row)
+		to := s.to.Add(slot)
+		fromK, fromV := s.k.Add(offset), s.v.Add(offset)
+		for row := 0; row < groupKeys; row += step {
+			size := k.U32(unitBytes).Selp(0, at.Add(row).SetpLt(r.it.end))
+			column := s.column
+			if n := g.permuted(row); n != 0 {
+				column = column.Xor(n)
+			}
+			dst := build.SharedAt[build.B8](to.Add(column)).Plus(row * g.plan.pitch)
+			k.CpAsyncCgSrcSize(dst, build.GlobalAt[build.B8](r.at(fromK, row)), unitBytes, size)
+			k.CpAsyncCgSrcSize(dst.Plus(g.plan.tile), build.GlobalAt[build.B8](r.at(fromV, row)), unitBytes, size)
 		}
-		dst := build.SharedAt[build.B8](to.Add(column)).Plus(row * g.d)
-		k.CpAsyncCgSrcSize(dst, build.GlobalAt[build.B8](r.at(fromK, row)), unitBytes, size)
-		k.CpAsyncCgSrcSize(dst.Plus(g.plan.tile), build.GlobalAt[build.B8](r.at(fromV, row)), unitBytes, size)
 	}
 }
 

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
@@ -18,7 +19,8 @@ import (
 // lane has four neighbours of each row, from column 4q on.
 type sums struct {
 	reference, l [2]build.F32
-	first        build.U32 // the first unit
+	first        build.U32  // the first unit
+	idle         build.Pred // the lane stores nothing, if it is not the zero value
 	values       [][2][4]build.F32
 }
 
@@ -30,7 +32,7 @@ func (g *gen) finish(it item, a *attention) {
 	rows := g.laneRows(it)
 	k.If(it.parts.SetpEq(1), func() {
 		for i, r := range rows {
-			k.If(r.exists, func() { g.storeLane(it, r, s, i) })
+			k.If(s.stores(r), func() { g.storeLane(it, r, s, i) })
 		}
 	}).Else(func() {
 		g.storePartial(it, rows, s)
@@ -43,7 +45,7 @@ func (g *gen) finish(it item, a *attention) {
 func (g *gen) mergeTeams(a *attention) sums {
 	k, teams := g.k, g.c.teams()
 	reference, l := a.state.Sums(nil, 0)
-	units := g.d / 16 / teams
+	units := g.teamUnits()
 	if teams == 1 {
 		s := sums{reference: [2]build.F32(reference), l: [2]build.F32(l), first: k.U32(0)}
 		for u := range units {
@@ -67,6 +69,9 @@ func (g *gen) mergeTeams(a *attention) sums {
 	k.SyncThreads()
 
 	s := sums{first: g.team.MulLo(units), values: make([][2][4]build.F32, units)}
+	if teams*units*16 > g.d { // the last teams have no columns: they sum others and do not store them
+		s.first, s.idle = s.first.Min(g.d/16-units), s.first.SetpGe(g.d/16)
+	}
 	weights := make([][2]build.F32, teams)
 	for i := range s.l {
 		var all [][2]build.F32
@@ -97,6 +102,18 @@ func (g *gen) mergeTeams(a *attention) sums {
 		s.values[u] = unit(func(i int) build.F32 { return total[i] }, 0)
 	}
 	return s
+}
+
+// teamUnits returns how many units of 16 columns a team sums. If they do not divide evenly, the last
+// teams have none.
+func (g *gen) teamUnits() int { return (g.d/16 + g.c.teams() - 1) / g.c.teams() }
+
+// stores returns the rows of a lane that it stores.
+func (s sums) stores(r row) build.Pred {
+	if s.idle == (build.Pred{}) {
+		return r.exists
+	}
+	return r.exists.And(s.idle.Not())
 }
 
 // unit returns the four neighbours of both rows in the 16 columns whose first element is at:
@@ -187,7 +204,7 @@ func (g *gen) storePartial(it item, rows [2]row, s sums) {
 	k := g.k
 	column := s.first.Shl(2).Add(g.lane.And(3)).Shl(2)
 	for i, r := range rows {
-		k.If(r.exists, func() {
+		k.If(s.stores(r), func() {
 			at := g.partial(it, it.position, r.number)
 			to := build.GlobalAt[build.F32](g.partialO.Addr().Add(at.MulLo(4 * g.d)).Add(column.Shl(2).CvtU64()))
 			for u, values := range s.values {
@@ -218,7 +235,7 @@ func (g *gen) lastBlock(it item) build.Pred {
 // each of its rows.
 func (g *gen) mergeParts(it item) {
 	k := g.k
-	perRow := g.d / laneVector // threads of a row
+	perRow := 1 << bits.Len(uint(g.d/laneVector-1)) // threads of a row, a power of two
 	column := g.tid.And(perRow - 1).MulLo(laneVector)
 	rows := it.rows
 	if g.c.RowBlocks {
@@ -229,7 +246,11 @@ func (g *gen) mergeParts(it item) {
 			number = number.Add(it.firstRow)
 		}
 		r := g.newRow(it, number)
-		k.If(r.exists, func() {
+		stores := r.exists
+		if perRow*laneVector > g.d {
+			stores = stores.And(column.SetpLt(g.d))
+		}
+		k.If(stores, func() {
 			reference, l, total := g.sumParts(it, number, column)
 			norm, lse := g.normalise(it, r, reference, l)
 			g.storeFour(g.outputAt(it, r, column), total, norm)

@@ -51,7 +51,7 @@ func TestResources(t *testing.T) {
 	if _, err := exec.LookPath("ptxas"); err != nil {
 		t.Skip("no ptxas on PATH")
 	}
-	for _, d := range []int{64, 128, 256} {
+	for _, d := range headDims {
 		for _, rows := range []int{4, 32, 64} {
 			p := attends(1, rows, 1, 1, 8192, d)
 			p.LSE = true
