@@ -2,8 +2,10 @@ package emu
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -57,6 +59,28 @@ func TestBulkStore(t *testing.T) {
 			}
 			wantWords(t, got, c.want...)
 		})
+	}
+}
+
+// TestBulkHuge runs bulk copies of almost 4 GiB on a device that continues after a fault. Each
+// ends the launch, because memory for that many bytes would have to stand for the missing ones.
+func TestBulkHuge(t *testing.T) {
+	for _, op := range []string{
+		"cp.async.bulk.global.shared::cta.bulk_group [out], [a], -16;",
+		"cp.async.bulk.prefetch.L2.global [in], -16;",
+		"mov.u32 b, bar; mbarrier.init.shared.b64 [b], 1;" +
+			"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [a], [in], -16, [b];",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := runAsync(t, Options{KeepGoing: true}, 1, "mov.u32 a, buf;\n"+op, counting(8))
+		runtime.ReadMemStats(&after)
+		if fault := new(device.Fault); !errors.As(err, &fault) {
+			t.Errorf("%s: got %v, want a fault", op, err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 1<<30 {
+			t.Errorf("%s allocates %d bytes", op, n)
+		}
 	}
 }
 

@@ -25,9 +25,11 @@ func (f *Frame) Raise(lane int, format string, args ...any) { f.RaiseAs("", lane
 
 // Void reports an access to n bytes that a lane must not access. It ends the launch as RaiseAs
 // does. If the launch keeps going after such an access, Void returns n zeros in place of the
-// memory: a load reads them, and the bytes of a store are lost.
+// memory: a load reads them, and the bytes of a store are lost. The size of a bulk copy is in a
+// register, so that n can be 4 GiB. An access that is larger than any correct copy always ends
+// the launch.
 func (f *Frame) Void(class string, lane, n int, format string, args ...any) []byte {
-	if !f.Block.Launch.KeepGoing {
+	if !f.Block.Launch.KeepGoing || n > mostVoid {
 		f.RaiseAs(class, lane, format, args...)
 	}
 	if c := f.Block.Cluster; c.voids < mostVoids {
@@ -44,6 +46,9 @@ const (
 	// mostVoids is the number of faulty accesses of a cluster that are reported. Further
 	// ones rarely show anything new.
 	mostVoids = 1 << 12
+	// mostVoid is more than the shared memory of a block, in bytes, which is one end of each
+	// bulk copy.
+	mostVoid = 1 << 20
 	// afterFault is the number of instructions that a warp may execute after the first
 	// fault of its cluster. A loop may never end without the data that was not loaded.
 	afterFault = 1 << 20
