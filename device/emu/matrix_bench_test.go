@@ -53,11 +53,12 @@ func repeatInst(text, opcode string) string {
 	return strings.Replace(text, line, strings.Repeat(line, benchRepeat), 1)
 }
 
-// BenchmarkWgmma multiplies tiles of e4m3 and of f16 from shared memory.
+// BenchmarkWgmma multiplies tiles of e4m3, f16 and bf16 from shared memory.
 func BenchmarkWgmma(b *testing.B) {
 	for _, c := range []struct{ op, tail string }{
 		{"wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3", ", 1, 1"},
 		{"wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16", ", 1, 1, 0, 0"},
+		{"wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16", ", 1, 1, 0, 0"},
 	} {
 		b.Run(c.op, func(b *testing.B) {
 			m := variant(b, c.op)
@@ -81,6 +82,7 @@ func BenchmarkWgmma(b *testing.B) {
 func BenchmarkMMA(b *testing.B) {
 	for _, op := range []string{
 		"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+		"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
 		"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32",
 		"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32",
 	} {

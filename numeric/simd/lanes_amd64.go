@@ -78,3 +78,8 @@ func Interleave(rows *uint32, step int, even, odd *[32]uint32)
 //
 //go:noescape
 func Deinterleave(even, odd *[32]uint32, rows *uint32, step int)
+
+// Spread writes eight rows of four words, step bytes apart. Row r holds the lanes from 4r to 4r+3.
+//
+//go:noescape
+func Spread(rows *uint32, step int, lanes *[32]uint32)

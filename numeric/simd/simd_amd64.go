@@ -3,7 +3,12 @@ package simd
 // Has reports whether this processor can run the loops.
 var Has = detect()
 
+// HasWide reports whether this processor can run the loops for AVX-512, too.
+var HasWide = Has && detectWide()
+
 func detect() bool
+
+func detectWide() bool
 
 // Run8 multiplies rows until it reaches a row that is not ordinary. The exponents of the
 // factors are in 8-bit lanes.
@@ -15,6 +20,22 @@ func (s *Sweep) Run16() { sweep16(s) }
 // RunHalf8 is Run8 for an f16 result, which the caller must round: C is f32, D is float64,
 // and a row has one block.
 func (s *Sweep) RunHalf8() { half8(s) }
+
+// Wide8, Wide16 and WideHalf8 are Run8, Run16 and RunHalf8 with AVX-512. Rows must be a multiple
+// of two, and Length of eight. They leave more of the rows whose results may not be normal numbers.
+
+func (s *Sweep) Wide8()     { wide8(s) }
+func (s *Sweep) Wide16()    { wide16(s) }
+func (s *Sweep) WideHalf8() { wideHalf8(s) }
+
+//go:noescape
+func wide8(s *Sweep)
+
+//go:noescape
+func wide16(s *Sweep)
+
+//go:noescape
+func wideHalf8(s *Sweep)
 
 //go:noescape
 func half8(s *Sweep)

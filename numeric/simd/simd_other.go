@@ -5,16 +5,22 @@ package simd
 // Has reports whether this processor can run the loops.
 const Has = false
 
+// HasWide reports whether this processor can run the loops for AVX-512.
+const HasWide = false
+
 // The loops are never called, because Has is false.
 
-func (s *Sweep) Run8()     { absent() }
-func (s *Sweep) Run16()    { absent() }
-func (s *Sweep) RunHalf8() { absent() }
-func (s *Narrow) Run()     { absent() }
-func (s *Survey) Rows8()   { absent() }
-func (s *Survey) Rows16()  { absent() }
-func (s *Survey) Cols8()   { absent() }
-func (s *Survey) Cols16()  { absent() }
+func (s *Sweep) Run8()      { absent() }
+func (s *Sweep) Run16()     { absent() }
+func (s *Sweep) RunHalf8()  { absent() }
+func (s *Sweep) Wide8()     { absent() }
+func (s *Sweep) Wide16()    { absent() }
+func (s *Sweep) WideHalf8() { absent() }
+func (s *Narrow) Run()      { absent() }
+func (s *Survey) Rows8()    { absent() }
+func (s *Survey) Rows16()   { absent() }
+func (s *Survey) Cols8()    { absent() }
+func (s *Survey) Cols16()   { absent() }
 
 func AddF32(d, a, b *[32]uint32)    { absent() }
 func MulF32(d, a, b *[32]uint32)    { absent() }
@@ -50,5 +56,7 @@ func Dots(d, rows, cols *uint32, count, pairs int) { absent() }
 
 func Interleave(rows *uint32, step int, even, odd *[32]uint32)   { absent() }
 func Deinterleave(even, odd *[32]uint32, rows *uint32, step int) { absent() }
+
+func Spread(rows *uint32, step int, lanes *[32]uint32) { absent() }
 
 func absent() { panic("simd: no loops for this processor") }

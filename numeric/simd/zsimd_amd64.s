@@ -35,6 +35,30 @@ no:
 	MOVB $0x00, ret+0(FP)
 	RET
 
+// func detectWide() bool
+// Requires: CPUID
+TEXT ·detectWide(SB), NOSPLIT, $0-1
+	MOVL $0x00000007, AX
+	XORL CX, CX
+	CPUID
+	ANDL $0xc0030000, BX
+	CMPL BX, $0xc0030000
+	JNE  no
+	ANDL $0x00004000, CX
+	CMPL CX, $0x00004000
+	JNE  no
+	XORL CX, CX
+	XGETBV
+	ANDL $0x000000e6, AX
+	CMPL AX, $0x000000e6
+	JNE  no
+	MOVB $0x01, ret+0(FP)
+	RET
+
+no:
+	MOVB $0x00, ret+0(FP)
+	RET
+
 DATA sweep8Nibbles<>+0(SB)/1, $0x00
 DATA sweep8Nibbles<>+1(SB)/1, $0x01
 DATA sweep8Nibbles<>+2(SB)/1, $0x01
@@ -992,6 +1016,671 @@ sum:
 	INCQ         8(AX)
 	DECQ         (AX)
 	JNZ          row
+
+end:
+	VLDMXCSR (SP)
+	VZEROUPPER
+	RET
+
+DATA wide8Larger<>+0(SB)/8, $0x3ff0000000400000
+GLOBL wide8Larger<>(SB), RODATA|NOPTR, $8
+
+DATA wide8First<>+0(SB)/8, $0x3b58000000000000
+GLOBL wide8First<>(SB), RODATA|NOPTR, $8
+
+DATA wide8Lane<>+0(SB)/8, $0x000000000000007f
+GLOBL wide8Lane<>(SB), RODATA|NOPTR, $8
+
+DATA wide8Some<>+0(SB)/8, $0x000000000000003f
+GLOBL wide8Some<>(SB), RODATA|NOPTR, $8
+
+DATA wide8Rebias<>+0(SB)/8, $0xffffffffffffffdd
+GLOBL wide8Rebias<>(SB), RODATA|NOPTR, $8
+
+DATA wide8Range<>+0(SB)/8, $0x00000000000000dc
+GLOBL wide8Range<>(SB), RODATA|NOPTR, $8
+
+DATA wide8NoFast<>+0(SB)/8, $0x00000000fff00000
+GLOBL wide8NoFast<>(SB), RODATA|NOPTR, $8
+
+DATA wide8ToF32<>+0(SB)/8, $0x0000000000000380
+GLOBL wide8ToF32<>(SB), RODATA|NOPTR, $8
+
+DATA wide8LeastUnit<>+0(SB)/8, $0x0000000000000381
+GLOBL wide8LeastUnit<>(SB), RODATA|NOPTR, $8
+
+// func wide8(s *byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VPOPCNTDQ
+TEXT ·wide8(SB), NOSPLIT, $16-8
+	MOVQ         s+0(FP), AX
+	VSTMXCSR     (SP)
+	MOVL         $0x00007f80, 4(SP)
+	VLDMXCSR     4(SP)
+	VPBROADCASTQ wide8Larger<>+0(SB), Z0
+	VPBROADCASTQ wide8First<>+0(SB), Z1
+	VPBROADCASTQ 136(AX), Z2
+	VPBROADCASTD wide8Lane<>+0(SB), Y3
+	VPBROADCASTD wide8Some<>+0(SB), Y4
+	VPBROADCASTD wide8Rebias<>+0(SB), Y5
+	VPBROADCASTD wide8Range<>+0(SB), Y6
+	VPBROADCASTD 144(AX), Y7
+	VPBROADCASTD 152(AX), Y8
+	VPBROADCASTD 128(AX), Y9
+	VPBROADCASTD wide8ToF32<>+0(SB), Y10
+	VPSUBD       Y10, Y7, Y7
+	VPSUBD       Y10, Y8, Y8
+	VPBROADCASTD wide8LeastUnit<>+0(SB), Y7
+	VPADDD       Y7, Y9, Y9
+	VPSUBD       Y10, Y9, Y9
+	MOVQ         32(AX), CX
+	MOVQ         40(AX), DX
+	MOVQ         48(AX), BX
+	MOVQ         56(AX), SI
+	MOVQ         16(AX), DI
+	MOVQ         24(AX), R8
+	IMULQ        DI, R8
+	SHLQ         $0x03, R8
+	VPBROADCASTD wide8NoFast<>+0(SB), Y7
+	MOVQ         88(AX), R9
+	MOVQ         DI, R10
+
+low:
+	VPCMPEQD (R9), Y7, K1
+	KORTESTB K1, K1
+	JNZ      end
+	ADDQ     $0x20, R9
+	DECQ     R10
+	JNZ      low
+
+rows:
+	MOVQ    96(AX), R9
+	VMOVUPS (R9), Y7
+	ADDQ    112(AX), R9
+	VMOVUPS (R9), Y10
+	ADDQ    112(AX), R9
+	MOVQ    R9, 96(AX)
+	MOVQ    64(AX), R9
+	MOVQ    72(AX), R10
+	MOVQ    80(AX), R11
+	MOVQ    DI, 8(SP)
+
+block:
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	MOVQ   24(AX), R12
+
+max:
+	VMOVDQU64     (R9), Z13
+	ADDQ          $0x40, R9
+	VPADDQ        (CX), Z13, Z14
+	VPMAXUB       Z14, Z11, Z11
+	VPADDQ        (CX)(R8*1), Z13, Z13
+	VPMAXUB       Z13, Z12, Z12
+	ADDQ          $0x40, CX
+	SUBQ          $0x08, R12
+	JNZ           max
+	VEXTRACTI64X4 $0x01, Z11, Y13
+	VPMAXUB       Y11, Y13, Y13
+	VEXTRACTI64X2 $0x01, Y13, X14
+	VPMAXUB       X13, X14, X14
+	VPSHUFD       $0xee, X14, X13
+	VPMAXUB       X14, X13, X14
+	VPMOVZXBD     X14, Y13
+	VEXTRACTI64X4 $0x01, Z12, Y14
+	VPMAXUB       Y12, Y14, Y14
+	VEXTRACTI64X2 $0x01, Y14, X15
+	VPMAXUB       X14, X15, X15
+	VPSHUFD       $0xee, X15, X14
+	VPMAXUB       X15, X14, X15
+	VPMOVZXBD     X15, Y14
+	VPANDD        Y3, Y13, Y13
+	VPCMPGTD      Y4, Y13, K1
+	VPSUBD.Z      Y5, Y13, K1, Y13
+	VPADDD        Y7, Y7, Y15
+	VPTESTMD      Y15, Y15, K2
+	VPSRLD        $0x18, Y15, Y15
+	VPMAXSD.Z     Y8, Y15, K2, Y15
+	KORB          K1, K2, K1
+	VPMAXSD       Y15, Y13, Y13
+	VPSUBD.Z      Y9, Y13, K1, Y13
+	VPCMPUD       $0x06, Y6, Y13, K1
+	VPMOVZXDQ     Y13, Z13
+	CMPL          (SI), $-1048576
+	JEQ           end
+	VPANDD        Y3, Y14, Y14
+	VPCMPGTD      Y4, Y14, K3
+	VPSUBD.Z      Y5, Y14, K3, Y14
+	VPADDD        Y10, Y10, Y15
+	VPTESTMD      Y15, Y15, K4
+	VPSRLD        $0x18, Y15, Y15
+	VPMAXSD.Z     Y8, Y15, K4, Y15
+	KORB          K3, K4, K3
+	VPMAXSD       Y15, Y14, Y14
+	VPSUBD.Z      Y9, Y14, K3, Y14
+	VPCMPUD       $0x06, Y6, Y14, K3
+	VPMOVZXDQ     Y14, Z14
+	CMPL          (SI)(DI*4), $-1048576
+	JEQ           end
+	KORTESTB      K1, K3
+	JNZ           end
+	ADDQ          $0x04, SI
+	VMOVDQU64     (R11), Z15
+	VPSLLQ        $0x34, Z13, Z13
+	VPADDQ        Z1, Z13, Z13
+	VCVTPS2PD     Y7, Z7
+	VMOVAPD       Z13, Z16
+	VMOVAPD       Z13, Z17
+	VFMADD231PD   Z0, Z7, Z16
+	VPSRLQ.Z      $0x3f, Z7, K2, Z18
+	VPANDQ.BCST   (BX), Z15, Z7
+	VPOPCNTQ      Z7, Z7
+	VPADDQ        Z18, Z7, Z7
+	VPADDQ        Z7, Z16, Z16
+	VPSLLQ        $0x34, Z14, Z7
+	VPADDQ        Z1, Z7, Z7
+	VCVTPS2PD     Y10, Z10
+	VMOVAPD       Z7, Z14
+	VMOVAPD       Z7, Z18
+	VFMADD231PD   Z0, Z10, Z14
+	VPSRLQ.Z      $0x3f, Z10, K4, Z10
+	VPANDQ.BCST   (BX)(DI*8), Z15, Z15
+	VPOPCNTQ      Z15, Z15
+	VPADDQ        Z10, Z15, Z15
+	VPADDQ        Z15, Z14, Z14
+	ADDQ          $0x08, BX
+	ADDQ          $0x40, R11
+	MOVQ          24(AX), R12
+
+sum:
+	VMOVUPD          (R10), Z10
+	VFMADD231PD.BCST (DX), Z10, Z16
+	VFMADD231PD.BCST (DX)(R8*1), Z10, Z14
+	VMOVUPD          64(R10), Z10
+	VFMADD231PD.BCST 8(DX), Z10, Z17
+	VFMADD231PD.BCST 8(DX)(R8*1), Z10, Z18
+	VMOVUPD          128(R10), Z10
+	VFMADD231PD.BCST 16(DX), Z10, Z16
+	VFMADD231PD.BCST 16(DX)(R8*1), Z10, Z14
+	VMOVUPD          192(R10), Z10
+	VFMADD231PD.BCST 24(DX), Z10, Z17
+	VFMADD231PD.BCST 24(DX)(R8*1), Z10, Z18
+	ADDQ             $0x20, DX
+	ADDQ             $+256, R10
+	SUBQ             $0x04, R12
+	JNZ              sum
+	VPADDQ           Z17, Z16, Z16
+	VPSUBQ           Z13, Z16, Z16
+	VSUBPD           Z13, Z16, Z16
+	VPADDQ           Z18, Z14, Z14
+	VPSUBQ           Z7, Z14, Z14
+	VSUBPD           Z7, Z14, Z14
+	VPANDQ           Z2, Z16, Z16
+	VCVTPD2PS        Z16, Y7
+	VPANDQ           Z2, Z14, Z14
+	VCVTPD2PS        Z14, Y10
+	DECQ             8(SP)
+	JNZ              block
+	MOVQ             104(AX), R9
+	VMOVUPS          Y7, (R9)
+	ADDQ             120(AX), R9
+	VMOVUPS          Y10, (R9)
+	ADDQ             120(AX), R9
+	MOVQ             R9, 104(AX)
+	ADDQ             R8, CX
+	ADDQ             R8, DX
+	LEAQ             (BX)(DI*8), BX
+	LEAQ             (SI)(DI*4), SI
+	ADDQ             $0x02, 8(AX)
+	SUBQ             $0x02, (AX)
+	JNZ              rows
+
+end:
+	VLDMXCSR (SP)
+	VZEROUPPER
+	RET
+
+DATA wide16Larger<>+0(SB)/8, $0x3ff0000000400000
+GLOBL wide16Larger<>(SB), RODATA|NOPTR, $8
+
+DATA wide16First<>+0(SB)/8, $0x3b58000000000000
+GLOBL wide16First<>(SB), RODATA|NOPTR, $8
+
+DATA wide16Lane<>+0(SB)/8, $0x0000000000007fff
+GLOBL wide16Lane<>(SB), RODATA|NOPTR, $8
+
+DATA wide16Some<>+0(SB)/8, $0x00000000000003ff
+GLOBL wide16Some<>(SB), RODATA|NOPTR, $8
+
+DATA wide16Rebias<>+0(SB)/8, $0x000000000000047d
+GLOBL wide16Rebias<>(SB), RODATA|NOPTR, $8
+
+DATA wide16Range<>+0(SB)/8, $0x00000000000000dc
+GLOBL wide16Range<>(SB), RODATA|NOPTR, $8
+
+DATA wide16NoFast<>+0(SB)/8, $0x00000000fff00000
+GLOBL wide16NoFast<>(SB), RODATA|NOPTR, $8
+
+DATA wide16ToF32<>+0(SB)/8, $0x0000000000000380
+GLOBL wide16ToF32<>(SB), RODATA|NOPTR, $8
+
+DATA wide16LeastUnit<>+0(SB)/8, $0x0000000000000381
+GLOBL wide16LeastUnit<>(SB), RODATA|NOPTR, $8
+
+// func wide16(s *byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VPOPCNTDQ
+TEXT ·wide16(SB), NOSPLIT, $16-8
+	MOVQ         s+0(FP), AX
+	VSTMXCSR     (SP)
+	MOVL         $0x00007f80, 4(SP)
+	VLDMXCSR     4(SP)
+	VPBROADCASTQ wide16Larger<>+0(SB), Z0
+	VPBROADCASTQ wide16First<>+0(SB), Z1
+	VPBROADCASTQ 136(AX), Z2
+	VPBROADCASTD wide16Lane<>+0(SB), Y3
+	VPBROADCASTD wide16Some<>+0(SB), Y4
+	VPBROADCASTD wide16Rebias<>+0(SB), Y5
+	VPBROADCASTD wide16Range<>+0(SB), Y6
+	VPBROADCASTD 144(AX), Y7
+	VPBROADCASTD 152(AX), Y8
+	VPBROADCASTD 128(AX), Y9
+	VPBROADCASTD wide16ToF32<>+0(SB), Y10
+	VPSUBD       Y10, Y7, Y7
+	VPSUBD       Y10, Y8, Y8
+	VPBROADCASTD wide16LeastUnit<>+0(SB), Y11
+	VPADDD       Y11, Y9, Y9
+	VPSUBD       Y10, Y9, Y9
+	MOVQ         32(AX), CX
+	MOVQ         40(AX), DX
+	MOVQ         48(AX), BX
+	MOVQ         56(AX), SI
+	MOVQ         16(AX), DI
+	MOVQ         24(AX), R8
+	IMULQ        DI, R8
+	SHLQ         $0x03, R8
+	VPBROADCASTD wide16NoFast<>+0(SB), Y10
+	MOVQ         88(AX), R9
+	MOVQ         DI, R10
+
+low:
+	VPCMPEQD (R9), Y10, K1
+	KORTESTB K1, K1
+	JNZ      end
+	ADDQ     $0x20, R9
+	DECQ     R10
+	JNZ      low
+
+rows:
+	MOVQ    96(AX), R9
+	VMOVUPS (R9), Y10
+	ADDQ    112(AX), R9
+	VMOVUPS (R9), Y11
+	ADDQ    112(AX), R9
+	MOVQ    R9, 96(AX)
+	MOVQ    64(AX), R9
+	MOVQ    72(AX), R10
+	MOVQ    80(AX), R11
+	MOVQ    DI, 8(SP)
+
+block:
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	MOVQ   24(AX), R12
+	LEAQ   (R9)(R12*8), R13
+
+max:
+	VMOVDQU64     (R9), Z16
+	ADDQ          $0x40, R9
+	VPADDQ        (CX), Z16, Z17
+	VPMAXUW       Z17, Z12, Z12
+	VPADDQ        (CX)(R8*1), Z16, Z16
+	VPMAXUW       Z16, Z14, Z14
+	VMOVDQU64     (R13), Z16
+	ADDQ          $0x40, R13
+	VPADDQ        (CX), Z16, Z17
+	VPMAXUW       Z17, Z13, Z13
+	VPADDQ        (CX)(R8*1), Z16, Z16
+	VPMAXUW       Z16, Z15, Z15
+	ADDQ          $0x40, CX
+	SUBQ          $0x08, R12
+	JNZ           max
+	MOVQ          R13, R9
+	VSHUFI64X2    $0x44, Z13, Z12, Z16
+	VSHUFI64X2    $0xee, Z13, Z12, Z17
+	VPMAXUW       Z16, Z17, Z16
+	VPSHUFD       $0x4e, Z16, Z17
+	VPMAXUW       Z16, Z17, Z16
+	VSHUFI64X2    $0xb1, Z16, Z16, Z17
+	VPMAXUW       Z16, Z17, Z16
+	VEXTRACTI64X2 $0x02, Z16, X17
+	VPUNPCKLQDQ   X17, X16, X16
+	VPMOVZXWD     X16, Y16
+	VSHUFI64X2    $0x44, Z15, Z14, Z17
+	VSHUFI64X2    $0xee, Z15, Z14, Z18
+	VPMAXUW       Z17, Z18, Z17
+	VPSHUFD       $0x4e, Z17, Z18
+	VPMAXUW       Z17, Z18, Z17
+	VSHUFI64X2    $0xb1, Z17, Z17, Z18
+	VPMAXUW       Z17, Z18, Z17
+	VEXTRACTI64X2 $0x02, Z17, X18
+	VPUNPCKLQDQ   X18, X17, X17
+	VPMOVZXWD     X17, Y17
+	VPANDD        Y3, Y16, Y16
+	VPCMPGTD      Y4, Y16, K1
+	VPSUBD.Z      Y5, Y16, K1, Y16
+	VPMAXSD       Y7, Y16, K1, Y16
+	VPADDD        Y10, Y10, Y18
+	VPTESTMD      Y18, Y18, K2
+	VPSRLD        $0x18, Y18, Y18
+	VPMAXSD.Z     Y8, Y18, K2, Y18
+	KORB          K1, K2, K1
+	VPMAXSD       Y18, Y16, Y16
+	VPSUBD.Z      Y9, Y16, K1, Y16
+	VPCMPUD       $0x06, Y6, Y16, K1
+	VPMOVZXDQ     Y16, Z16
+	CMPL          (SI), $-1048576
+	JEQ           end
+	VPANDD        Y3, Y17, Y17
+	VPCMPGTD      Y4, Y17, K3
+	VPSUBD.Z      Y5, Y17, K3, Y17
+	VPMAXSD       Y7, Y17, K3, Y17
+	VPADDD        Y11, Y11, Y18
+	VPTESTMD      Y18, Y18, K4
+	VPSRLD        $0x18, Y18, Y18
+	VPMAXSD.Z     Y8, Y18, K4, Y18
+	KORB          K3, K4, K3
+	VPMAXSD       Y18, Y17, Y17
+	VPSUBD.Z      Y9, Y17, K3, Y17
+	VPCMPUD       $0x06, Y6, Y17, K3
+	VPMOVZXDQ     Y17, Z17
+	CMPL          (SI)(DI*4), $-1048576
+	JEQ           end
+	KORTESTB      K1, K3
+	JNZ           end
+	ADDQ          $0x04, SI
+	VMOVDQU64     (R11), Z18
+	VPSLLQ        $0x34, Z16, Z16
+	VPADDQ        Z1, Z16, Z16
+	VCVTPS2PD     Y10, Z10
+	VMOVAPD       Z16, Z19
+	VMOVAPD       Z16, Z20
+	VFMADD231PD   Z0, Z10, Z19
+	VPSRLQ.Z      $0x3f, Z10, K2, Z21
+	VPANDQ.BCST   (BX), Z18, Z10
+	VPOPCNTQ      Z10, Z10
+	VPADDQ        Z21, Z10, Z10
+	VPADDQ        Z10, Z19, Z19
+	VPSLLQ        $0x34, Z17, Z10
+	VPADDQ        Z1, Z10, Z10
+	VCVTPS2PD     Y11, Z11
+	VMOVAPD       Z10, Z17
+	VMOVAPD       Z10, Z21
+	VFMADD231PD   Z0, Z11, Z17
+	VPSRLQ.Z      $0x3f, Z11, K4, Z11
+	VPANDQ.BCST   (BX)(DI*8), Z18, Z18
+	VPOPCNTQ      Z18, Z18
+	VPADDQ        Z11, Z18, Z18
+	VPADDQ        Z18, Z17, Z17
+	ADDQ          $0x08, BX
+	ADDQ          $0x40, R11
+	MOVQ          24(AX), R12
+
+sum:
+	VMOVUPD          (R10), Z11
+	VFMADD231PD.BCST (DX), Z11, Z19
+	VFMADD231PD.BCST (DX)(R8*1), Z11, Z17
+	VMOVUPD          64(R10), Z11
+	VFMADD231PD.BCST 8(DX), Z11, Z20
+	VFMADD231PD.BCST 8(DX)(R8*1), Z11, Z21
+	VMOVUPD          128(R10), Z11
+	VFMADD231PD.BCST 16(DX), Z11, Z19
+	VFMADD231PD.BCST 16(DX)(R8*1), Z11, Z17
+	VMOVUPD          192(R10), Z11
+	VFMADD231PD.BCST 24(DX), Z11, Z20
+	VFMADD231PD.BCST 24(DX)(R8*1), Z11, Z21
+	ADDQ             $0x20, DX
+	ADDQ             $+256, R10
+	SUBQ             $0x04, R12
+	JNZ              sum
+	VPADDQ           Z20, Z19, Z19
+	VPSUBQ           Z16, Z19, Z19
+	VSUBPD           Z16, Z19, Z19
+	VPADDQ           Z21, Z17, Z17
+	VPSUBQ           Z10, Z17, Z17
+	VSUBPD           Z10, Z17, Z17
+	VPANDQ           Z2, Z19, Z19
+	VCVTPD2PS        Z19, Y10
+	VPANDQ           Z2, Z17, Z17
+	VCVTPD2PS        Z17, Y11
+	DECQ             8(SP)
+	JNZ              block
+	MOVQ             104(AX), R9
+	VMOVUPS          Y10, (R9)
+	ADDQ             120(AX), R9
+	VMOVUPS          Y11, (R9)
+	ADDQ             120(AX), R9
+	MOVQ             R9, 104(AX)
+	ADDQ             R8, CX
+	ADDQ             R8, DX
+	LEAQ             (BX)(DI*8), BX
+	LEAQ             (SI)(DI*4), SI
+	ADDQ             $0x02, 8(AX)
+	SUBQ             $0x02, (AX)
+	JNZ              rows
+
+end:
+	VLDMXCSR (SP)
+	VZEROUPPER
+	RET
+
+DATA wideHalf8Larger<>+0(SB)/8, $0x3ff0000000400000
+GLOBL wideHalf8Larger<>(SB), RODATA|NOPTR, $8
+
+DATA wideHalf8First<>+0(SB)/8, $0x3b58000000000000
+GLOBL wideHalf8First<>(SB), RODATA|NOPTR, $8
+
+DATA wideHalf8Lane<>+0(SB)/8, $0x000000000000007f
+GLOBL wideHalf8Lane<>(SB), RODATA|NOPTR, $8
+
+DATA wideHalf8Some<>+0(SB)/8, $0x000000000000003f
+GLOBL wideHalf8Some<>(SB), RODATA|NOPTR, $8
+
+DATA wideHalf8Rebias<>+0(SB)/8, $0xffffffffffffffdd
+GLOBL wideHalf8Rebias<>(SB), RODATA|NOPTR, $8
+
+DATA wideHalf8Range<>+0(SB)/8, $0x00000000000000dc
+GLOBL wideHalf8Range<>(SB), RODATA|NOPTR, $8
+
+DATA wideHalf8NoFast<>+0(SB)/8, $0x00000000fff00000
+GLOBL wideHalf8NoFast<>(SB), RODATA|NOPTR, $8
+
+DATA wideHalf8ToF32<>+0(SB)/8, $0x0000000000000380
+GLOBL wideHalf8ToF32<>(SB), RODATA|NOPTR, $8
+
+DATA wideHalf8LeastUnit<>+0(SB)/8, $0x0000000000000381
+GLOBL wideHalf8LeastUnit<>(SB), RODATA|NOPTR, $8
+
+// func wideHalf8(s *byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VPOPCNTDQ
+TEXT ·wideHalf8(SB), NOSPLIT, $16-8
+	MOVQ         s+0(FP), AX
+	VSTMXCSR     (SP)
+	MOVL         $0x00007f80, 4(SP)
+	VLDMXCSR     4(SP)
+	VPBROADCASTQ wideHalf8Larger<>+0(SB), Z0
+	VPBROADCASTQ wideHalf8First<>+0(SB), Z1
+	VPBROADCASTQ 136(AX), Z2
+	VPBROADCASTD wideHalf8Lane<>+0(SB), Y2
+	VPBROADCASTD wideHalf8Some<>+0(SB), Y5
+	VPBROADCASTD wideHalf8Rebias<>+0(SB), Y6
+	VPBROADCASTD wideHalf8Range<>+0(SB), Y7
+	VPBROADCASTD 144(AX), Y8
+	VPBROADCASTD 152(AX), Y9
+	VPBROADCASTD 128(AX), Y10
+	VPBROADCASTD wideHalf8ToF32<>+0(SB), Y11
+	VPSUBD       Y11, Y8, Y8
+	VPSUBD       Y11, Y9, Y9
+	VPBROADCASTD wideHalf8LeastUnit<>+0(SB), Y8
+	VPADDD       Y8, Y10, Y10
+	VPSUBD       Y11, Y10, Y10
+	MOVQ         32(AX), CX
+	MOVQ         40(AX), DX
+	MOVQ         48(AX), BX
+	MOVQ         56(AX), SI
+	MOVQ         16(AX), DI
+	MOVQ         24(AX), R8
+	IMULQ        DI, R8
+	SHLQ         $0x03, R8
+	VPBROADCASTD wideHalf8NoFast<>+0(SB), Y8
+	MOVQ         88(AX), R9
+	MOVQ         DI, R10
+
+low:
+	VPCMPEQD (R9), Y8, K1
+	KORTESTB K1, K1
+	JNZ      end
+	ADDQ     $0x20, R9
+	DECQ     R10
+	JNZ      low
+
+rows:
+	MOVQ    96(AX), R9
+	VMOVUPS (R9), Y8
+	ADDQ    112(AX), R9
+	VMOVUPS (R9), Y11
+	ADDQ    112(AX), R9
+	MOVQ    R9, 96(AX)
+	MOVQ    64(AX), R9
+	MOVQ    72(AX), R10
+	MOVQ    80(AX), R11
+	MOVQ    DI, 8(SP)
+
+block:
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	MOVQ   24(AX), R12
+
+max:
+	VMOVDQU64     (R9), Z12
+	ADDQ          $0x40, R9
+	VPADDQ        (CX), Z12, Z13
+	VPMAXUB       Z13, Z3, Z3
+	VPADDQ        (CX)(R8*1), Z12, Z12
+	VPMAXUB       Z12, Z4, Z4
+	ADDQ          $0x40, CX
+	SUBQ          $0x08, R12
+	JNZ           max
+	VEXTRACTI64X4 $0x01, Z3, Y12
+	VPMAXUB       Y3, Y12, Y12
+	VEXTRACTI64X2 $0x01, Y12, X13
+	VPMAXUB       X12, X13, X13
+	VPSHUFD       $0xee, X13, X12
+	VPMAXUB       X13, X12, X13
+	VPMOVZXBD     X13, Y12
+	VEXTRACTI64X4 $0x01, Z4, Y13
+	VPMAXUB       Y4, Y13, Y13
+	VEXTRACTI64X2 $0x01, Y13, X14
+	VPMAXUB       X13, X14, X14
+	VPSHUFD       $0xee, X14, X13
+	VPMAXUB       X14, X13, X14
+	VPMOVZXBD     X14, Y13
+	VPANDD        Y2, Y12, Y12
+	VPCMPGTD      Y5, Y12, K1
+	VPSUBD.Z      Y6, Y12, K1, Y12
+	VPADDD        Y8, Y8, Y14
+	VPTESTMD      Y14, Y14, K2
+	VPSRLD        $0x18, Y14, Y14
+	VPMAXSD.Z     Y9, Y14, K2, Y14
+	KORB          K1, K2, K1
+	VPMAXSD       Y14, Y12, Y12
+	VPSUBD.Z      Y10, Y12, K1, Y12
+	VPCMPUD       $0x06, Y7, Y12, K1
+	VPMOVZXDQ     Y12, Z12
+	CMPL          (SI), $-1048576
+	JEQ           end
+	VPANDD        Y2, Y13, Y13
+	VPCMPGTD      Y5, Y13, K3
+	VPSUBD.Z      Y6, Y13, K3, Y13
+	VPADDD        Y11, Y11, Y14
+	VPTESTMD      Y14, Y14, K4
+	VPSRLD        $0x18, Y14, Y14
+	VPMAXSD.Z     Y9, Y14, K4, Y14
+	KORB          K3, K4, K3
+	VPMAXSD       Y14, Y13, Y13
+	VPSUBD.Z      Y10, Y13, K3, Y13
+	VPCMPUD       $0x06, Y7, Y13, K3
+	VPMOVZXDQ     Y13, Z13
+	CMPL          (SI)(DI*4), $-1048576
+	JEQ           end
+	KORTESTB      K1, K3
+	JNZ           end
+	ADDQ          $0x04, SI
+	VMOVDQU64     (R11), Z14
+	VPSLLQ        $0x34, Z12, Z15
+	VPADDQ        Z1, Z15, Z15
+	VCVTPS2PD     Y8, Z12
+	VMOVAPD       Z15, Z16
+	VMOVAPD       Z15, Z17
+	VFMADD231PD   Z0, Z12, Z16
+	VPSRLQ.Z      $0x3f, Z12, K2, Z18
+	VPANDQ.BCST   (BX), Z14, Z12
+	VPOPCNTQ      Z12, Z12
+	VPADDQ        Z18, Z12, Z12
+	VPADDQ        Z12, Z16, Z16
+	VPSLLQ        $0x34, Z13, Z13
+	VPADDQ        Z1, Z13, Z13
+	VCVTPS2PD     Y11, Z12
+	VMOVAPD       Z13, Z18
+	VMOVAPD       Z13, Z19
+	VFMADD231PD   Z0, Z12, Z18
+	VPSRLQ.Z      $0x3f, Z12, K4, Z12
+	VPANDQ.BCST   (BX)(DI*8), Z14, Z14
+	VPOPCNTQ      Z14, Z14
+	VPADDQ        Z12, Z14, Z14
+	VPADDQ        Z14, Z18, Z18
+	ADDQ          $0x08, BX
+	ADDQ          $0x40, R11
+	MOVQ          24(AX), R12
+
+sum:
+	VMOVUPD          (R10), Z12
+	VFMADD231PD.BCST (DX), Z12, Z16
+	VFMADD231PD.BCST (DX)(R8*1), Z12, Z18
+	VMOVUPD          64(R10), Z12
+	VFMADD231PD.BCST 8(DX), Z12, Z17
+	VFMADD231PD.BCST 8(DX)(R8*1), Z12, Z19
+	VMOVUPD          128(R10), Z12
+	VFMADD231PD.BCST 16(DX), Z12, Z16
+	VFMADD231PD.BCST 16(DX)(R8*1), Z12, Z18
+	VMOVUPD          192(R10), Z12
+	VFMADD231PD.BCST 24(DX), Z12, Z17
+	VFMADD231PD.BCST 24(DX)(R8*1), Z12, Z19
+	ADDQ             $0x20, DX
+	ADDQ             $+256, R10
+	SUBQ             $0x04, R12
+	JNZ              sum
+	VPADDQ           Z17, Z16, Z16
+	VPSUBQ           Z15, Z16, Z16
+	VSUBPD           Z15, Z16, Z16
+	VPADDQ           Z19, Z18, Z18
+	VPSUBQ           Z13, Z18, Z18
+	VSUBPD           Z13, Z18, Z18
+	DECQ             8(SP)
+	JNZ              block
+	MOVQ             104(AX), R9
+	VMOVUPD          Z16, (R9)
+	ADDQ             120(AX), R9
+	VMOVUPD          Z18, (R9)
+	ADDQ             120(AX), R9
+	MOVQ             R9, 104(AX)
+	ADDQ             R8, CX
+	ADDQ             R8, DX
+	LEAQ             (BX)(DI*8), BX
+	LEAQ             (SI)(DI*4), SI
+	ADDQ             $0x02, 8(AX)
+	SUBQ             $0x02, (AX)
+	JNZ              rows
 
 end:
 	VLDMXCSR (SP)
@@ -4990,6 +5679,37 @@ sum:
 end:
 	VLDMXCSR (SP)
 	VZEROUPPER
+	RET
+
+// func Spread(rows *uint32, step int, lanes *[32]uint32)
+// Requires: AVX
+TEXT ·Spread(SB), NOSPLIT, $0-24
+	MOVQ    rows+0(FP), AX
+	MOVQ    step+8(FP), CX
+	MOVQ    lanes+16(FP), DX
+	VMOVUPS (DX), X0
+	VMOVUPS X0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS 16(DX), X0
+	VMOVUPS X0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS 32(DX), X0
+	VMOVUPS X0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS 48(DX), X0
+	VMOVUPS X0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS 64(DX), X0
+	VMOVUPS X0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS 80(DX), X0
+	VMOVUPS X0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS 96(DX), X0
+	VMOVUPS X0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS 112(DX), X0
+	VMOVUPS X0, (AX)
 	RET
 
 // func Interleave(rows *uint32, step int, even *[32]uint32, odd *[32]uint32)

@@ -10,6 +10,9 @@ import (
 // vector is set if products use the loops of package simd. Tests clear it.
 var vector = simd.Has
 
+// wideVector is set if products use the loops for AVX-512 where they can. Tests clear it.
+var wideVector = simd.HasWide
+
 // sweepRows is the number of rows that are multiplied at a time if c is added or the result
 // is rounded afterwards. These rows are buffered, because d and c may be the same slice.
 const sweepRows = 16
@@ -60,25 +63,50 @@ type sweepBuffer struct {
 // zeroC holds the accumulators of a row if c is nil.
 var zeroC [2 * panel]uint32
 
+// inPairs reports whether the loops for AVX-512 can multiply rows. A last odd row is left out.
+func inPairs(s *simd.Sweep) bool {
+	if !wideVector || s.Rows < 2 || s.Length%8 != 0 {
+		return false
+	}
+	s.Rows &^= 1
+	return true
+}
+
 // sweepF32 computes f32 results. d and c have rows of n elements.
 func sweepF32(s *simd.Sweep, d, c []uint32, n int, wide bool) {
 	s.C, s.D, s.DStep = &zeroC[0], unsafe.Pointer(&d[0]), int64(4*n)
 	if c != nil {
 		s.C, s.CStep = &c[0], s.DStep
 	}
-	if wide {
+	pairs := inPairs(s)
+	switch {
+	case pairs && wide:
+		s.Wide16()
+	case pairs:
+		s.Wide8()
+	case wide:
 		s.Run16()
-	} else {
+	default:
 		s.Run8()
 	}
 }
+
+// lanes are the numbers that one addition of package simd adds.
+type lanes = [32]uint32
 
 // sweepTwoPass computes the products without c and then adds c.
 func sweepTwoPass(s *simd.Sweep, buffer *sweepBuffer, d, c []uint32, n int) {
 	sums := &buffer.f32
 	s.Rows = min(s.Rows, sweepRows)
 	sweepF32(s, sums[:], nil, panel, false)
-	for r := range int(s.Done) {
+	row := 0
+	if c != nil && n == panel {
+		const rows = len(lanes{}) / panel
+		for ; row+rows <= int(s.Done); row += rows {
+			simd.AddF32((*lanes)(d[row*n:]), (*lanes)(sums[row*n:]), (*lanes)(c[row*n:]))
+		}
+	}
+	for r := row; r < int(s.Done); r++ {
 		to, sum := d[r*n:][:panel], sums[r*panel:][:panel]
 		if c == nil {
 			copy(to, sum)
@@ -104,7 +132,11 @@ func sweepHalf(s *simd.Sweep, buffer *sweepBuffer, d, c []uint32, n int) {
 			}
 		}
 	}
-	s.RunHalf8()
+	if inPairs(s) {
+		s.WideHalf8()
+	} else {
+		s.RunHalf8()
+	}
 	for r := range int(s.Done) {
 		to := d[r*n:][:panel]
 		for l, v := range sums[r*panel:][:panel] {

@@ -7,28 +7,46 @@ import (
 	"testing"
 )
 
-// TestSweepIsAdd compares the assembly with the Go code: all types, ordinary and difficult
-// numbers, more rows than sweepRows, columns that do not fill a panel, a nil c, and a result
-// that overwrites c. Products that can be computed in f32 have even numbers of rows and
-// panels.
-func TestSweepIsAdd(t *testing.T) {
+// eachLoop runs a test with the loops for AVX2 and, if the processor has it, with those for AVX-512.
+func eachLoop(t *testing.T, test func(t *testing.T)) {
 	if !vector {
 		t.Skip("this processor lacks the instructions that package simd needs")
 	}
+	defer func(v bool) { wideVector = v }(wideVector)
+	t.Run("AVX-512", func(t *testing.T) {
+		if !wideVector {
+			t.Skip("this processor lacks AVX-512")
+		}
+		test(t)
+	})
+	wideVector = false
+	t.Run("AVX2", test)
+}
+
+// TestSweepIsAdd compares the assembly with the Go code: all types, ordinary and difficult
+// numbers, more rows than sweepRows, columns that do not fill a panel, one panel, a nil c, and a
+// result that overwrites c. Products that can be computed in f32 have even numbers of rows and
+// panels.
+func TestSweepIsAdd(t *testing.T) { eachLoop(t, testSweepIsAdd) }
+
+func testSweepIsAdd(t *testing.T) {
 	rounds := 100
 	if testing.Short() {
 		rounds = 20
 	}
 	for _, s := range specs() {
 		f := mustFloat(t, s.arch, s.inst, s.a, s.b, s.d)
-		m, n := 19, 28
-		if f.narrow(20, 2, s.k) {
-			m, n = 20, 32
-		}
 		rng := rand.New(rand.NewPCG(3, uint64(s.k)))
 		var rows Rows
 		var cols Cols
 		for round := range rounds {
+			m, n := 19, 28
+			switch {
+			case round%4 == 1:
+				n = panel
+			case f.narrow(20, 2, s.k):
+				m, n = 20, 32
+			}
 			g, h := generators[round%len(generators)], generators[round/len(generators)%len(generators)]
 			f.LoadA(&rows, m, s.k, pack(s.a, g(rng, s.a, m*s.k)))
 			f.LoadB(&cols, n, s.k, pack(s.b, h(rng, s.b, n*s.k)))
@@ -55,10 +73,9 @@ func TestSweepIsAdd(t *testing.T) {
 }
 
 // TestSweepIsTaken checks that the assembly computes ordinary numbers.
-func TestSweepIsTaken(t *testing.T) {
-	if !vector {
-		t.Skip("this processor lacks the instructions that package simd needs")
-	}
+func TestSweepIsTaken(t *testing.T) { eachLoop(t, testSweepIsTaken) }
+
+func testSweepIsTaken(t *testing.T) {
 	const m, n = 16, panel
 	for _, s := range specs() {
 		if s.d == F16 && s.inst != WGMMA {

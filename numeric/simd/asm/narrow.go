@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"math/bits"
 
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -38,10 +37,7 @@ type narrower struct {
 func words(name string, v uint32) operand.Mem { return splat(name, uint64(v)<<32|uint64(v)) }
 
 func (w *narrower) constants() {
-	w.nibbles = GLOBL("narrowNibbles", NOPTR|RODATA)
-	for i := range 32 {
-		DATA(i, operand.U8(bits.OnesCount(uint(i%16))))
-	}
+	w.nibbles = popcounts("narrowNibbles")
 	w.some, w.rebias, w.one = words("narrowSome", 63), words("narrowRebias", 127-2*(32+14)), words("narrowOne", 1)
 	w.least, w.most, w.keep = words("narrowLeast", narrowLeast), words("narrowMost", narrowMost), words("narrowKeep", narrowKeep)
 	w.twice, w.start = words("narrowTwice", 2*127), words("narrowStart", math.Float32bits(narrowStart))

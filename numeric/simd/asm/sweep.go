@@ -77,10 +77,7 @@ type sweeper struct {
 
 // constants stores the constants of the loops in memory.
 func (w *sweeper) constants(name string) {
-	w.nibbles = GLOBL(name+"Nibbles", NOPTR|RODATA)
-	for i := range 32 {
-		DATA(i, operand.U8(bits.OnesCount(uint(i%16))))
-	}
+	w.nibbles = popcounts(name + "Nibbles")
 	every, some := uint64(0x7f), uint64(0x3f)
 	if w.bits == 16 {
 		every, some = 0x7fff, 0x3ff
@@ -95,6 +92,15 @@ func (w *sweeper) constants(name string) {
 	w.laneMask32, w.someBit32 = words(name+"Lane32", 0x7f), words(name+"Some32", 0x3f)
 	w.rebias32, w.faintest32 = words(name+"Rebias32", 1<<32+2*(32+14)-1023), words(name+"Faintest32", 1023-faintest)
 	w.leastUnit32, w.mostUnit32 = words(name+"LeastUnit32", leastUnit), words(name+"MostUnit32", mostUnit)
+}
+
+// popcounts stores a table of the number of bits of each number of four bits, twice.
+func popcounts(name string) operand.Mem {
+	m := GLOBL(name, NOPTR|RODATA)
+	for i := range 32 {
+		DATA(i, operand.U8(bits.OnesCount(uint(i%16))))
+	}
+	return m
 }
 
 // field returns a field of the argument.

@@ -57,7 +57,7 @@ type decoded[T any] struct {
 // value is where the caller must decode it.
 func (d *decoded[T]) Find(by *tensor.Float, words []uint32) (value *T, found bool) {
 	for i := range d.entries {
-		if e := &d.entries[i]; e.by == by && slices.Equal(e.words, words) {
+		if e := &d.entries[i]; e.by == by && equal(e.words, words) {
 			return &e.value, true
 		}
 	}
@@ -65,4 +65,19 @@ func (d *decoded[T]) Find(by *tensor.Float, words []uint32) (value *T, found boo
 	d.next = (d.next + 1) % len(d.entries)
 	e.by, e.words = by, append(e.words[:0], words...)
 	return &e.value, false
+}
+
+// equal reports whether two slices hold the same words. The compiler compares arrays with vector
+// instructions, and slices word by word.
+func equal(a, b []uint32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	const chunk = 32
+	for ; len(a) >= chunk; a, b = a[chunk:], b[chunk:] {
+		if *(*[chunk]uint32)(a) != *(*[chunk]uint32)(b) {
+			return false
+		}
+	}
+	return slices.Equal(a, b)
 }

@@ -39,11 +39,20 @@ func (r *registers) load(f *frame, words []uint32) {
 		}
 	default:
 		for i, s := range r.slots {
-			v, at := &f.R32[s], words[r.reg[i]:]
-			for row := range 8 {
-				*(*[4]uint32)(at[row*r.step:]) = *(*[4]uint32)(v[4*row:])
-			}
+			byFours(words[r.reg[i]:], r.step, &f.R32[s])
 		}
+	}
+}
+
+// byFours writes eight rows of four words, step words apart.
+func byFours(rows []uint32, step int, lanes *machine.Lanes32) {
+	_ = rows[7*step+3]
+	if simd.Has {
+		simd.Spread(&rows[0], 4*step, lanes)
+		return
+	}
+	for r := range 8 {
+		*(*[4]uint32)(rows[r*step:]) = *(*[4]uint32)(lanes[4*r:])
 	}
 }
 
