@@ -46,11 +46,14 @@ func (f *faults) notFinite() (string, error) {
 		return "", nil
 	}
 	where, _ := f.rowsOrHeads()
-	if where == "" {
+	switch {
+	case where == "" && n == f.total:
 		where = "in all heads and rows"
+	case where == "":
+		where = fmt.Sprintf("in %d of %d elements, without a pattern", n, f.total)
 	}
 	if n < len(f.bad) {
-		return fmt.Sprintf("%d of %d bad elements are NaN or infinite, %s", n, len(f.bad), where), nil
+		return fmt.Sprintf("%d of %d bad elements are NaN or infinite: %s", n, len(f.bad), where), nil
 	}
 	return "NaN, or never written: " + where, nil
 }

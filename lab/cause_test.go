@@ -65,6 +65,7 @@ func TestCauses(t *testing.T) {
 		{"half", each(func(_ ref.Row, col int) bool { return col >= 32 }, 1), "columns 32 to 63 only"},
 		{"tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, 1), "the last rows, 190 to 199"},
 		{"NaN tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, math.NaN()), "NaN, or never written: the last rows, 190 to 199"},
+		{"NaN in half of the rows", each(func(at ref.Row, _ int) bool { return at.S%2 == 1 }, math.NaN()), "NaN, or never written: in 38400 of 76800 elements, without a pattern"},
 		{"one row", each(func(at ref.Row, _ int) bool { return at.S == 7 }, 1), "only row 7"},
 		{"NaN", each(func(ref.Row, int) bool { return true }, math.NaN()), "NaN, or never written: in all heads and rows"},
 	} {
