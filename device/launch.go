@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/GOATnote-Inc/attest/internal/english"
 )
 
 // Dim is an extent in x, y and z. A zero counts as one.
@@ -93,7 +95,7 @@ func (l Launch) Check(dev Info, k KernelInfo) error {
 
 func (l Launch) checkParams(k KernelInfo) error {
 	if len(l.Params) != len(k.Params) {
-		return fmt.Errorf("launch of %s: %d parameters given, the kernel declares %d", k.Name, len(l.Params), len(k.Params))
+		return fmt.Errorf("launch of %s: %s given, the kernel declares %d", k.Name, english.Are(len(l.Params), "parameter"), len(k.Params))
 	}
 	for i, p := range k.Params {
 		if len(l.Params[i]) != p.Size {

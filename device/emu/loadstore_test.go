@@ -197,6 +197,7 @@ func TestAccessFaults(t *testing.T) {
 	d := deviceFor(t, ptx.SM90a, Options{})
 	for _, c := range []struct{ body, want string }{
 		{"ld.global.u32 %r1, [%rd0+4096];", "0 bytes past the end of an allocation of 4096"},
+		{"ld.global.u8 %r1, [%rd0+4097];", "1 byte past the end of an allocation of 4096 bytes"},
 		{"ld.global.u32 %r1, [%rd0+4095];", "not aligned to 4"},
 		{"ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd0+8];", "not aligned to 16"},
 		{"st.global.u64 [%rd0+-8], %rd0;", "8 bytes before an allocation"},

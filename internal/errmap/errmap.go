@@ -108,10 +108,10 @@ func (g *grid) write(w io.Writer, s term.Style, tol float64) {
 func (g *grid) legend(perRow, perColumn int, tol float64) string {
 	text := fmt.Sprintf("errors by batch, head (down) and tile of rows (across); · none too large, █ %.2g and more", 8*tol)
 	if perRow > 1 {
-		text += fmt.Sprintf("; %d heads a line", perRow)
+		text += fmt.Sprintf("; %d heads per line", perRow)
 	}
 	if perColumn > 1 {
-		text += fmt.Sprintf("; %d tiles a letter", perColumn)
+		text += fmt.Sprintf("; %d tiles per letter", perColumn)
 	}
 	return text
 }

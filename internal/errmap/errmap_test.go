@@ -60,7 +60,7 @@ func TestLarge(t *testing.T) {
 	if len(lines) > mostRows+1 {
 		t.Errorf("%d lines", len(lines))
 	}
-	if !strings.Contains(lines[0], "4 heads a line; 8 tiles a letter") {
+	if !strings.Contains(lines[0], "4 heads per line; 8 tiles per letter") {
 		t.Errorf("the legend is %q", lines[0])
 	}
 	if last := lines[len(lines)-1]; !strings.HasSuffix(last, "·█") || strings.Count(got, "█") != 2 {

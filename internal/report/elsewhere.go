@@ -74,8 +74,8 @@ func OtherChips(r *record.Record, o record.Outcome, baseline *record.Resources) 
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("measured on %s, where an SM holds %d blocks of it or %d of %s; %s, so this verdict may not hold there",
-		here.Name, own.Blocks, base.Blocks, r.Baseline.Name, strings.Join(parts, ", "))
+	return fmt.Sprintf("measured on %s, where an SM holds %s of it or %d of %s; %s, so this verdict may not hold there",
+		here.Name, english.Count(own.Blocks, "block"), base.Blocks, r.Baseline.Name, strings.Join(parts, ", "))
 }
 
 // fits returns how many blocks of a kernel and of its baseline an SM of a chip holds.

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -84,14 +85,14 @@ func (f *Frame) Within(lane int, mem []byte, addr uint64, n int, what string) []
 			f.reserved(lane, addr)
 			kind = "oob-shared"
 		}
-		f.RaiseAs(kind, lane, pastEnd, what, n, addr, len(mem))
+		f.RaiseAs(kind, lane, pastEnd, what, english.Count(n, "byte"), addr, len(mem))
 	}
 	return mem[addr:][:n]
 }
 
 const (
 	sharedMemory = "shared-memory"
-	pastEnd      = "%s access of %d bytes at %#x, past its %d bytes"
+	pastEnd      = "%s access of %s at %#x, past its %d bytes"
 )
 
 // holds reports whether mem has n bytes at an address.
@@ -112,7 +113,7 @@ func (f *Frame) Global(lane int, addr uint64, n int, write bool) []byte {
 	if c == nil || addr-c.Addr >= uint64(len(c.Data)) {
 		c = f.Block.Launch.Memory.Find(addr)
 		if before := memory.SharedBase - addr; c == nil && before <= 1<<memory.RankShift {
-			return f.Void("oob-shared", lane, n, "shared-memory access of %d bytes at an address %d bytes before its start", n, before)
+			return f.Void("oob-shared", lane, n, "shared-memory access of %s at an address %s before its start", english.Count(n, "byte"), english.Count(before, "byte"))
 		}
 		if c == nil {
 			return f.Void("oob-global", lane, n, "global address %#x is %s", addr, f.Block.Launch.Memory.Nearest(addr))
@@ -121,7 +122,7 @@ func (f *Frame) Global(lane int, addr uint64, n int, write bool) []byte {
 	}
 	o := addr - c.Addr
 	if o+uint64(n) > uint64(len(c.Data)) {
-		return f.Void("oob-global", lane, n, "global access of %d bytes at %#x runs past the end of an allocation of %d", n, addr, len(c.Data))
+		return f.Void("oob-global", lane, n, "global access of %s at %#x runs past the end of an allocation of %s", english.Count(n, "byte"), addr, english.Count(len(c.Data), "byte"))
 	}
 	if write && c.ReadOnly {
 		return f.Void("read-only", lane, n, "write to constant memory at %#x", addr)
@@ -143,7 +144,7 @@ func (f *Frame) shared(lane int, addr uint64, n int, write bool) []byte {
 	}
 	if !holds(b.Shared, addr, n) {
 		f.reserved(lane, addr)
-		return f.Void("oob-shared", lane, n, pastEnd, sharedMemory, n, addr, len(b.Shared))
+		return f.Void("oob-shared", lane, n, pastEnd, sharedMemory, english.Count(n, "byte"), addr, len(b.Shared))
 	}
 	f.AnnounceLane(lane, ptx.Shared, b, nil, addr, n, write)
 	return b.Shared[addr:][:n]
@@ -158,7 +159,7 @@ func (f *Frame) stackBytes(lane int, addr uint64, n int, write bool) []byte {
 		return f.Void("oob-local", lane, n, "local access at %#x is beyond the %d bytes of local memory that a thread may use", addr, LocalBytes)
 	}
 	if top := f.Top(lane); addr+uint64(n) > top {
-		return f.Void("oob-local", lane, n, "local access of %d bytes at %#x, past the %d bytes of the thread's variables", n, addr, top)
+		return f.Void("oob-local", lane, n, "local access of %s at %#x, past the %s of the thread's variables", english.Count(n, "byte"), addr, english.Count(top, "byte"))
 	}
 	l := &f.Warp.local[lane]
 	if need := int(addr) + n; need > len(*l) {

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -197,10 +198,10 @@ func (m *Global) Nearest(addr uint64) string {
 	for _, a := range m.allocs {
 		end := a.Addr + uint64(len(a.Data))
 		if addr >= end && addr-end < GuardBytes {
-			return fmt.Sprintf("%d bytes past the end of an allocation of %d", addr-end, len(a.Data))
+			return fmt.Sprintf("%s past the end of an allocation of %s", english.Count(addr-end, "byte"), english.Count(len(a.Data), "byte"))
 		}
 		if addr < a.Addr && a.Addr-addr <= GuardBytes {
-			return fmt.Sprintf("%d bytes before an allocation of %d", a.Addr-addr, len(a.Data))
+			return fmt.Sprintf("%s before an allocation of %s", english.Count(a.Addr-addr, "byte"), english.Count(len(a.Data), "byte"))
 		}
 	}
 	return "in no allocation"
