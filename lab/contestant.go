@@ -173,6 +173,11 @@ func (c *contestant) candidate(ctx context.Context, t *timing.Timer, m timing.Me
 	return t.EventTime(work, m.Cache)
 }
 
+// alone returns the kernel without the spoiling of its outputs, whose energy would count too.
+func (c *contestant) alone(ctx context.Context, t *timing.Timer, m timing.Method) (*timing.Timed, error) {
+	return t.GraphReplay(ctx, timing.Work{Name: c.subject.Name, Sets: c.inUse, Bytes: c.bytes, Queue: c.queue}, m.Cache, m.Launches)
+}
+
 // witness compares the outputs of all timed launches of a turn with those of untimed launches on
 // the same inputs.
 func (c *contestant) witness(ctx context.Context, round int) {

@@ -131,7 +131,8 @@ type Times struct {
 	Libraries *Libraries `json:"-"`
 	Stop      timing.Stop
 	WarmUp    time.Duration
-	Seed      uint64 // the seed of the order and of the timed inputs; 0 is the seed of the plan
+	Energy    time.Duration // how long each candidate runs alone to measure its energy; 0 measures none
+	Seed      uint64        // the seed of the order and of the timed inputs; 0 is the seed of the plan
 	// Elsewhere measures the same in another process, as one more replicate. It is called for
 	// the processes 1 to Processes-1. nil measures in one process only, and comparisons say
 	// so.

@@ -170,6 +170,7 @@ func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method 
 		return err
 	}
 	t.Runs, t.OutputsOK, t.Compared = []timing.Run{*run}, true, own[0].compared
+	m.energy(ctx, timer, &t, own, candidates)
 	for _, c := range own {
 		if err := m.afterward(ctx, c); err != nil {
 			return err

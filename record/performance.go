@@ -34,8 +34,9 @@ type Times struct {
 	Method    timing.Method     `json:"method"`
 	Runs      []timing.Run      `json:"runs"` // one per process; candidate 0 is the kernel
 	Names     []string          `json:"names"`
-	Summaries []stats.Summary   `json:"summaries"` // one per candidate, over all runs
-	TFLOPs    []ref.Float       `json:"tflops"`    // 4·B·H·Sq·Skv·D over the median, half for causal
+	Summaries []stats.Summary   `json:"summaries"`        // one per candidate, over all runs
+	TFLOPs    []ref.Float       `json:"tflops"`           // 4·B·H·Sq·Skv·D over the median, half for causal
+	Energy    []timing.Energy   `json:"energy,omitempty"` // one per candidate, if it was measured
 	Baseline  *stats.Comparison `json:"baseline,omitempty"`
 	Rivals    []Rival           `json:"rivals,omitempty"`
 	Floor     float64           `json:"floor_us"`        // the least possible time: bytes, operations and a launch at the ceilings

@@ -64,6 +64,7 @@ its hash}.`,
 	keepFlag(c, &x.Dir, "", "records")
 	f := c.Flags()
 	f.IntVar(&x.Samples, "samples", 500, "largest number of samples per candidate")
+	f.DurationVar(&x.Energy, "energy", 0, "also run each candidate alone for this long, at least 2s, and show its energy by the GPU's counter; 0 does not")
 	f.IntVar(&x.Sweep, "sweep", 0, "time this many random shapes instead of --shape")
 	f.DurationVar(&x.Time, "time", 20*time.Second, "longest time for each shape and method")
 	f.Uint64Var(&x.Seed, "seed", 0, "seed of the inputs and of the order of candidates, to repeat a measurement; 0 draws it at random")

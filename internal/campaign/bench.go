@@ -26,6 +26,7 @@ type Bench struct {
 	Sweep         int // the number of random shapes
 	Samples       int
 	Time          time.Duration
+	Energy        time.Duration
 	Seed          uint64
 
 	methods    []timing.Method
@@ -170,6 +171,8 @@ func (x *Bench) check() (err error) {
 		return errors.New("--samples must be at least 1")
 	case x.Time <= 0:
 		return errors.New("--time must be above 0")
+	case x.Energy < 0:
+		return errors.New("--energy must be above 0")
 	case x.Sweep < 0:
 		return errors.New("--sweep must be at least 1")
 	case x.Sweep > 0 && len(x.Shapes) > 0:
@@ -234,7 +237,7 @@ func (x *Bench) measure(ctx context.Context, s, baseline *lab.Subject, on shapes
 		Device: x.Device, Sensor: x.Sensor, Baseline: baseline, Cases: quick.Cases, Rows: quick.Rows, Counters: quick.Counters,
 		References: &x.references, Build: x.built, Seed: x.Seed,
 	}
-	p.Times = x.times(lab.Times{Shapes: on, Methods: x.methods, Seed: x.Seed, Stop: timing.Stop{Least: min(30, x.Samples), Most: x.Samples, Time: x.Time}}, s, baseline)
+	p.Times = x.times(lab.Times{Shapes: on, Methods: x.methods, Seed: x.Seed, Energy: x.Energy, Stop: timing.Stop{Least: min(30, x.Samples), Most: x.Samples, Time: x.Time}}, s, baseline)
 	rec, err := lab.Measure(ctx, s, p, progress.Of(s.Name))
 	if err != nil {
 		return nil, err

@@ -87,9 +87,32 @@ func printTimes(env *cli.Env, p *record.Performance) {
 		}
 	}
 	t.WriteTo(env)
+	printEnergy(env, p)
 	fmt.Fprintf(env, "  this card: %.4g GB/s, %.4g TFLOP/s, %s µs for an empty launch, probed in the same run\n", p.Ceiling.Bandwidth, p.Ceiling.FLOPs, term.Micros(p.Ceiling.Launch))
 	for _, n := range p.Notes {
 		fmt.Fprintf(env, "  %s\n", term.Clean(n))
+	}
+}
+
+// printEnergy prints what the candidates consumed, where it was measured.
+func printEnergy(env *cli.Env, p *record.Performance) {
+	t := term.Table{Indent: "  ", Right: "llrrr", Style: env.OutStyle()}
+	t.Head("shape", "candidate", "mJ per launch", "W", "pJ per FLOP")
+	found := false
+	for i := range p.Shapes {
+		one := &p.Shapes[i]
+		for j, e := range one.Energy {
+			shape := ""
+			if j == 0 {
+				shape = one.Shape.String()
+			}
+			micros, rate := one.Summaries[j].P50, float64(one.TFLOPs[j])
+			t.Row(shape, candidate(one, j), fmt.Sprintf("%.3g", 1e3*e.PerLaunch()), fmt.Sprintf("%.0f", e.Watts()), fmt.Sprintf("%.3g", e.PerLaunch()/(micros*rate)*1e6))
+			found = true
+		}
+	}
+	if found {
+		t.WriteTo(env)
 	}
 }
 

@@ -147,9 +147,12 @@ func TestTimes(t *testing.T) {
 			Shape: problem.Square(1, 8, 512, 64), Method: timing.Method{Mode: timing.Graph, Cache: timing.Warm}, Names: []string{"stage3b", "stage2", "torch flash f16"},
 			Summaries: []stats.Summary{sum(8), sum(10), sum(123)}, TFLOPs: []ref.Float{67.1, 53.7, 4.36}, Baseline: &base,
 			Rivals: []record.Rival{{Name: "torch flash f16", Comparison: compared(0.065, 1)}},
+			Energy: []timing.Energy{{Joules: 1000, Seconds: 2, Launches: 200_000}, {Joules: 1200, Seconds: 2, Launches: 100_000}, {Joules: 600, Seconds: 3, Launches: 20_000}},
 		}},
 	})
 	for _, want := range []string{
+		// 5 mJ over 8 µs · 67.1 TFLOP/s = 537 million operations are 9.31 pJ each.
+		"  1,8,512,64  stage3b                      5  500         9.31\n", "  torch flash f16             30  200 ",
 		"  1,8,512,64  graph, warm  stage3b          8.00    7.92 – 8.08  8.80   2.0     67.1\n",
 		"stage2           10.0    9.90 – 10.1  11.0   2.0     53.7  0.800 [0.784, 0.816]\n",
 		"torch flash f16   123      122 – 124   135   2.0     4.36  0.07, 1 process\n",
