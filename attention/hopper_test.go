@@ -50,7 +50,8 @@ func TestHopperChosen(t *testing.T) {
 	}
 }
 
-// TestHopperShapes runs what the stages cannot do, and what all can.
+// TestHopperShapes runs problems that the stages do not support, and problems that all kernels
+// support.
 func TestHopperShapes(t *testing.T) {
 	dev := open(t, ptx.SM90a)
 	for _, p := range []Problem{

@@ -125,7 +125,8 @@ func floatImmediate(t ptx.Type, x reflect.Value) (ptx.Operand, error) {
 	return ptx.Operand{Kind: ptx.F32Operand, Val: int64(math.Float32bits(single))}, nil
 }
 
-// AsU32 is an Int as a value, for packages that take an Int as this one does.
+// AsU32 returns an Int as a value, for packages whose functions take an Int like the functions of
+// this package.
 func (k *Kernel) AsU32(v Int) U32 {
 	if u, ok := v.(U32); ok {
 		return u

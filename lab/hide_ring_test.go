@@ -43,7 +43,7 @@ func slotEmptyWaits(lines []string, persistent bool) (at []int) {
 // TestChecklist25SlotEmptyWait removes the waits until a slot is empty, one after the other,
 // from every design for Hopper. The quick plan finds each.
 func TestChecklist25SlotEmptyWait(t *testing.T) {
-	designs := hopper.Designs()[1:] // the first is one of the others
+	designs := hopper.Designs()[1:] // the first design is a choice among the others
 	if !*full {
 		designs = designs[:1]
 	}

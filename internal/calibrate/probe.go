@@ -24,7 +24,7 @@ type Probe struct {
 	// pointers, each to the next; 0 leaves the buffer zero.
 	memory, chase int64
 	iterations    [2]int // 0 means usual
-	first         bool   // the value is what the first iteration takes more than the others
+	first         bool   // the value is the extra time of the first iteration
 	// body writes the kernel's loop: step is one iteration, and sink returns a value that depends
 	// on all results.
 	body func(f *frame) (step func(i build.U32), sink func() build.U32)

@@ -17,8 +17,9 @@ type job struct {
 	file   string // the PTX file or the name in a Go package, "" for a kernel of attest
 }
 
-// usual is a shape that a kernel must compute to be judged when the user names neither kernels
-// nor shapes: decode computes few queries and has no place beside the others.
+// usual is a shape that a kernel must support to be judged when the user names neither kernels nor
+// shapes. It excludes decode, which supports few queries only and cannot be compared with the
+// others.
 var usual = problem.Square(1, 8, 512, 0)
 
 // ladder returns all kernels that support the format.

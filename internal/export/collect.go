@@ -19,8 +19,8 @@ import (
 type Request struct {
 	Kind     string
 	Chip     chips.Chip
-	Problems []problem.Attention // without sizes except D
-	Evidence *evidence.Store     // may vouch for the kernels; nil is none
+	Problems []problem.Attention // the problems; of their sizes only D is set
+	Evidence *evidence.Store     // the store in which records of the kernels are looked up, or nil
 	Say      func(format string, args ...any)
 }
 

@@ -21,8 +21,8 @@ type Module struct {
 	Functions   []Function `json:"functions"`
 }
 
-// Needs is the least the module asks for, and the instruction that decides it,
-// if one does.
+// Needs is the lowest target and PTX version that the module needs, and the instruction that needs
+// them, if there is one.
 type Needs struct {
 	Target      string `json:"target"`
 	Version     string `json:"version"`

@@ -304,7 +304,7 @@ func TestUndefinedFree(t *testing.T) {
 	if n := k.wanted(t, undefinedKinds...); n != others {
 		t.Errorf("%d instructions are watched, %d of them by others", n, others)
 	}
-	k.threads = 16 // where lanes are missing, the shuffle and what follows is
+	k.threads = 16 // with lanes missing, the checker watches the shuffle and what follows it
 	if n := k.wanted(t, undefinedKinds...); n == others {
 		t.Error("nothing is watched")
 	}

@@ -50,7 +50,7 @@ type startedProduct struct {
 	from         machine.Origin
 	p            *groupProduct
 	mask         uint32
-	a            []uint32 // from registers, or nil
+	a            []uint32 // the rows of a if a is in registers, otherwise nil
 	meta         machine.Lanes32
 	aDesc, bDesc matrixDesc
 	keep         bool
