@@ -28,7 +28,7 @@ var resourcesGate = spec{record.ResourcesGate, func(j *judgement) record.Gate {
 	if r == nil || len(r.Usage) == 0 {
 		return skip("resources were not measured")
 	}
-	var over, unsure, summary []string
+	var over, unsure []string
 	for i := range r.Usage {
 		u := &r.Usage[i]
 		measured, estimated := overBudget(r, u)
@@ -36,29 +36,62 @@ var resourcesGate = spec{record.ResourcesGate, func(j *judgement) record.Gate {
 		if !u.Registers.Known() {
 			unsure = append(unsure, u.Target+": the number of registers is not known")
 		}
-		summary = append(summary, fmt.Sprintf("%s: %v registers, %d bytes of shared memory%s", u.Target, u.Registers, u.Shared.Value+r.Dynamic, blocks(r, u)))
 	}
 	if len(over) == 0 && len(unsure) > 0 {
 		g := skip("%s; ptxas or a GPU gives the exact number", unsure[0])
 		g.Reasons = unsure
 		return g
 	}
+	summary := used(r)
 	if b, usual := r.Budget, BudgetFor(j.r.Kernel.Target); b.Registers > usual.Registers || b.Shared > usual.Shared || b.Spills > usual.Spills {
 		summary = append(summary, fmt.Sprintf("the budget is larger than the default: %d registers, %d bytes, %d bytes of spills", b.Registers, b.Shared, b.Spills))
 	}
 	return gateOf(record.Red, over, strings.Join(summary, "; "))
 }}
 
-// blocks says how many blocks fit on an SM of the target, where that is known: ", 2 blocks
-// per SM (shared memory)" when a third would lack shared memory.
-func blocks(r *record.Resources, u *resources.Usage) string {
+// used says what a kernel uses on its targets. Targets on which it uses the same share a text.
+func used(r *record.Resources) (texts []string) {
+	for rest := r.Usage; len(rest) > 0; {
+		first, n := &rest[0], 1
+		for n < len(rest) && rest[n].Registers == first.Registers && rest[n].Shared == first.Shared {
+			n++
+		}
+		var targets, fits []string
+		for i := range rest[:n] {
+			targets = append(targets, rest[i].Target)
+			if f := blocks(r, &rest[i]); f != nil && n == 1 {
+				fits = append(fits, fmt.Sprintf(", %s per SM (%s)", english.Count(f.Blocks, "block"), f.Limit))
+			} else if f != nil {
+				fits = append(fits, fmt.Sprintf("%d on %s (%s)", f.Blocks, rest[i].Target, f.Limit))
+			}
+		}
+		text := fmt.Sprintf("%s: %s, %d bytes of shared memory", english.List(targets), registers(first.Registers), first.Shared.Value+r.Dynamic)
+		if n > 1 && len(fits) > 0 {
+			text += "; blocks per SM: "
+		}
+		texts, rest = append(texts, text+strings.Join(fits, ", ")), rest[n:]
+	}
+	return texts
+}
+
+// registers returns a number of registers with its source: "116 registers (estimate)".
+func registers(f resources.Figure) string {
+	if !f.Known() {
+		return "unknown registers"
+	}
+	return fmt.Sprintf("%s (%s)", english.Count(f.Value, "register"), f.Source)
+}
+
+// blocks returns how many blocks fit on an SM of the target and what limits them, or nil if that
+// is not known.
+func blocks(r *record.Resources, u *resources.Usage) *occupancy.Fit {
 	target, err := ptx.ParseTarget(u.Target)
 	sm, ok := occupancy.Of(target)
 	if err != nil || !ok || r.Threads == 0 || !u.Registers.Known() {
-		return ""
+		return nil
 	}
 	f := sm.Fit(occupancy.Block{Threads: r.Threads, Registers: u.Registers.Value, Shared: u.Shared.Value + r.Dynamic})
-	return fmt.Sprintf(", %s per SM (%s)", english.Count(f.Blocks, "block"), f.Limit)
+	return &f
 }
 
 // overBudget returns what a kernel uses beyond its budget on one target, measured and

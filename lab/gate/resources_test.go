@@ -1,40 +1,43 @@
 package gate
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// TestBlocks wants the gate to say what fits on an SM of each target, where it is known.
-func TestBlocks(t *testing.T) {
-	r := &record.Resources{Dynamic: 48896, Threads: 128}
-	u := func(target string, registers int) *resources.Usage {
-		return &resources.Usage{Target: target, Registers: resources.Figure{Value: registers, Source: resources.Estimate}}
+// TestUsed wants the gate to say what a kernel uses and what fits on an SM, where it is known. Targets
+// on which the kernel uses the same share one text.
+func TestUsed(t *testing.T) {
+	u := func(target string, registers int) resources.Usage {
+		return resources.Usage{Target: target, Registers: resources.Figure{Value: registers, Source: resources.Estimate}}
 	}
 	for _, c := range []struct {
-		usage *resources.Usage
-		want  string
+		threads int
+		usage   []resources.Usage
+		want    []string
 	}{
-		{u("sm_89", 89), ", 2 blocks per SM (shared memory)"},
-		{u("sm_90", 89), ", 4 blocks per SM (shared memory)"},
-		{u("sm_90a", 255), ", 2 blocks per SM (registers)"},
-		{u("sm_75", 89), ""},
-		{&resources.Usage{Target: "sm_89"}, ""},
+		{128, []resources.Usage{u("sm_89", 89)}, []string{"sm_89: 89 registers (estimate), 48896 bytes of shared memory, 2 blocks per SM (shared memory)"}},
+		{128, []resources.Usage{u("sm_89", 89), u("sm_90", 89)},
+			[]string{"sm_89 and sm_90: 89 registers (estimate), 48896 bytes of shared memory; blocks per SM: 2 on sm_89 (shared memory), 4 on sm_90 (shared memory)"}},
+		{128, []resources.Usage{u("sm_89", 89), u("sm_90", 255)}, []string{
+			"sm_89: 89 registers (estimate), 48896 bytes of shared memory, 2 blocks per SM (shared memory)",
+			"sm_90: 255 registers (estimate), 48896 bytes of shared memory, 2 blocks per SM (registers)"}},
+		{128, []resources.Usage{u("sm_75", 1)}, []string{"sm_75: 1 register (estimate), 48896 bytes of shared memory"}},
+		{128, []resources.Usage{{Target: "sm_89"}}, []string{"sm_89: unknown registers, 48896 bytes of shared memory"}},
+		{0, []resources.Usage{u("sm_89", 89), u("sm_90", 89)}, []string{"sm_89 and sm_90: 89 registers (estimate), 48896 bytes of shared memory"}},
 	} {
-		if got := blocks(r, c.usage); got != c.want {
-			t.Errorf("%s: %q, want %q", c.usage.Target, got, c.want)
+		if got := used(&record.Resources{Dynamic: 48896, Threads: c.threads, Usage: c.usage}); !slices.Equal(got, c.want) {
+			t.Errorf("%q\nwant %q", got, c.want)
 		}
-	}
-	if got := blocks(&record.Resources{}, u("sm_89", 89)); got != "" {
-		t.Errorf("without the number of threads: %q", got)
 	}
 }
 
 // TestResourcesGate wants the exact line of the gate.
 func TestResourcesGate(t *testing.T) {
-	const usual = "sm_89: 128 (ptxas) registers, 1024 bytes of shared memory"
+	const usual = "sm_89: 128 registers (ptxas), 1024 bytes of shared memory"
 	for _, c := range []struct {
 		name   string
 		change func(*record.Resources)
