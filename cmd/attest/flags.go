@@ -57,17 +57,17 @@ func presetFlags(c *cobra.Command, s *campaign.Selection) {
 // servingFlags describe attention as servers use it.
 func servingFlags(c *cobra.Command, s *campaign.Selection) {
 	f := c.Flags()
-	f.StringVar(&s.Window, "window", "", "hide the keys outside of left,right: keys before and after the query's own, -1 is no limit, as in 128,0; the last query stands at the last key")
-	f.Float64Var(&s.Softcap, "softcap", 0, "bound the logits: x becomes softcap*tanh(x/softcap); 0 is none")
+	f.StringVar(&s.Window, "window", "", "sliding window left,right, as in 128,0: a query sees that many keys before and after its own position; -1 is no limit, and the last query is at the position of the last key")
+	f.Float64Var(&s.Softcap, "softcap", 0, "soft cap of the logits: x becomes softcap*tanh(x/softcap); 0 is none")
 	f.Float64Var(&s.SoftmaxScale, "softmax-scale", 0, "factor of the logits; 0 is 1/√D")
-	f.BoolVar(&s.Sinks, "sinks", false, "add one logit per head of Q, which has no value, to the sum of the softmax")
-	f.BoolVar(&s.Mask, "mask", false, "hide keys by a mask in memory: bytes [B,Sq,Skv], 0 hides")
-	f.StringVar(&s.Queries, "queries", "", "how sequences of Q lie in memory: padded (lengths in seqused_q) or packed (offsets in cu_seqlens_q); full ones when empty")
-	f.StringVar(&s.Keys, "keys", "", "how sequences of K and V lie in memory: padded (lengths in seqused_k), packed (offsets in cu_seqlens_k) or paged (page_table); full ones when empty")
-	f.IntVar(&s.PageSize, "page-size", 0, "rows of a page of K and V; implies --keys paged, whose pages have 16 rows")
+	f.BoolVar(&s.Sinks, "sinks", false, "attention sinks: add one logit per head of Q to the sum of the softmax, without a value")
+	f.BoolVar(&s.Mask, "mask", false, "read a mask from memory: bytes [B,Sq,Skv], where 0 hides a key")
+	f.StringVar(&s.Queries, "queries", "", "layout of the sequences of Q: padded (lengths in seqused_q) or packed (offsets in cu_seqlens_q); all have the length Sq when empty")
+	f.StringVar(&s.Keys, "keys", "", "layout of the sequences of K and V: padded (lengths in seqused_k), packed (offsets in cu_seqlens_k) or paged (page_table); all have the length Skv when empty")
+	f.IntVar(&s.PageSize, "page-size", 0, "rows of a page of K and V; implies --keys paged; 16 when paged and not given")
 	f.StringVar(&s.Layout, "layout", "", "order of Q, K, V and O in memory: BHSD (default) or BSHD")
 	f.StringVar(&s.FormatQ, "format-q", "", "format of Q if it has 16 bits: f16 or bf16; Q then has no scales")
-	f.StringVar(&s.Scaling, "scaling", "", "what shares a scale: "+strings.Join(campaign.Scalings, ", ")+"; per-head when empty")
+	f.StringVar(&s.Scaling, "scaling", "", "scales of Q, K and V: "+strings.Join(campaign.Scalings, ", ")+"; per-head when empty")
 	f.StringVar(&s.ScaleBlock, "scale-block", "", "rows of Q and of K and V that share a scale with --scaling per-block, as in 128,64")
 	complete(c, "queries", campaign.QueryPlacements...)
 	complete(c, "keys", campaign.KeyPlacements...)
@@ -79,13 +79,18 @@ func servingFlags(c *cobra.Command, s *campaign.Selection) {
 }
 
 // servingHelp is the paragraph about the flags of servingFlags.
-const servingHelp = `Attention as servers use it: --window, --softcap, --sinks and --mask change the logits, --keys,
---queries and --page-size say where sequences of different lengths lie, and --layout, --format-q
-and --scaling say how numbers are stored. The kernels decode, decode-invariant and prefill
-compute all of it, as in
+const servingHelp = `These flags describe attention as servers use it:
+
+  --window, --softcap, --sinks, --mask   which keys a query sees, and how logits change
+  --keys, --queries, --page-size         where sequences of different lengths lie in memory
+  --layout, --format-q, --scaling        how numbers are stored
+
+The kernels decode, decode-invariant and prefill support all of them:
+
   attest run decode --shape 16,32/8,1/8192,128 --page-size 64 --window 128,0 --softcap 30 --sinks
-Skv is the longest length. Lengths and page tables are drawn; unused entries and rows hold -1 and
-NaN.`
+
+Skv of the shape is the length of the longest sequence. The other lengths and the page tables are
+drawn at random. Unused entries of a page table are -1, and unused rows are NaN.`
 
 // lengthFlags give the lengths of the sequences of one shape.
 func lengthFlags(c *cobra.Command, s *campaign.Selection) {
