@@ -134,9 +134,10 @@ func TestHopperTimed(t *testing.T) {
 	}
 }
 
-// TestInitFences removes each fence.mbarrier_init of a kernel with clusters in turn. Copies count on
-// the mbarriers of the first, and copies of the other block on those of the last two; threads of the
-// own block alone use those of the second, after a barrier.
+// TestInitFences removes each of the four fence.mbarrier_init of a kernel with clusters in turn.
+// Copies of the own block count on the mbarriers behind the first fence, and copies of the other
+// block on those behind the last two. Only threads of the own block use the mbarriers behind the
+// second fence, and a barrier orders them.
 func TestInitFences(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -73,7 +73,7 @@ func (f *Frag) Map2(g *Frag, op func(x, y build.F32, slot int, at Pos) build.F32
 	})
 }
 
-// Columns returns the columns from to from+n-1 of an accumulator as a fragment that shares
+// Columns returns the columns [from, from+n) of an accumulator as a fragment that shares
 // their registers. Both numbers are multiples of 8.
 func (f *Frag) Columns(from, n int) *Frag {
 	if from%8 != 0 || n%8 != 0 || from < 0 || n < 8 || from+n > f.Cols {

@@ -83,7 +83,7 @@ func (m KMajor) Plus(bytes build.U32) KMajor {
 	return m
 }
 
-// RowRange returns the rows from to from+rows-1 of the matrix. from*width must be a multiple of
+// RowRange returns the rows [from, from+rows) of the matrix. from*width must be a multiple of
 // 1024 bytes, so that the swizzle begins anew with the first of them.
 func (m KMajor) RowRange(from, rows int) KMajor {
 	if from*m.width%1024 != 0 || rows%8 != 0 || from+rows > m.Rows {

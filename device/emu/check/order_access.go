@@ -381,9 +381,9 @@ func (c *cell) observed(cur *current) bool {
 	return c.ext.seen.e.w == cur.e.w && cur.lanes&^c.ext.seen.lanes == 0
 }
 
-// accessRow checks an access by a row of lanes. It returns false if the cell must be split. A
-// accessCell stays whole if every earlier access is ordered before all lanes, or was made by the
-// same lanes in the same order.
+// accessRow checks an access by a row of lanes. It returns false if the cell must be split. The
+// cell stays whole if every earlier access is ordered before all lanes, or was made by the same
+// lanes in the same order.
 func (c *orderWatch) accessRow(at *cell) bool {
 	cur := &c.cur
 	if at.flags&(isGap|isBarrier|isStrong) != 0 || at.ext != nil && len(at.ext.early) > 0 {

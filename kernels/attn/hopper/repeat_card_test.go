@@ -44,8 +44,8 @@ func TestCardRepeat(t *testing.T) {
 	}
 }
 
-// repeated are problems of all designs: few blocks and many, whole tiles and not, causal,
-// and with heads that share K and V.
+// repeated returns problems for all designs: with few and with many blocks, with whole and with
+// partial tiles, causal ones, and ones whose heads share K and V.
 func repeated() (all []problem.Attention) {
 	for _, d := range []int{64, 128, 256} {
 		causal := square(1, 8, 2048, d, problem.E4M3)

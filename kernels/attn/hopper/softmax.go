@@ -59,7 +59,7 @@ func (c Config) schedule() schedule {
 	return s
 }
 
-// weights computes P of the keys from to to-1 and rounds it to e4m3, round keys at a time.
+// weights computes P of the keys [from, to) and rounds it to e4m3, round keys at a time.
 // It also returns the last P before rounding: code that depends on it comes after all of
 // them.
 func (s schedule) weights(t *part.Tile, from, to int) (P tile.Bytes8, last build.F32) {

@@ -35,7 +35,7 @@ type Accumulator struct {
 	Kept int
 }
 
-// Columns returns the columns from to from+n-1.
+// Columns returns n columns, starting with column from.
 func (o Accumulator) Columns(from, n int) Accumulator {
 	return Accumulator{o.Frag.Columns(from, n), o.Kept - from}
 }

@@ -110,7 +110,7 @@ func (t *Tile) Raise() (w []build.F32) {
 	return w
 }
 
-// Exp returns the weights of the tile's columns from to to-1, in the fragment's order. The
+// Exp returns the weights of the tile's columns [from, to), in the fragment's order. The
 // weights are 2^(c·S - c·m + lift).
 func (t *Tile) Exp(from, to int) (P []build.F32) {
 	k := t.K
