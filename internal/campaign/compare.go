@@ -86,6 +86,9 @@ func (x *Compare) measure(ctx context.Context, a, b *lab.Subject, progress *Step
 	p.Device, p.Sensor, p.KeepGoing = x.Device, x.Sensor, true
 	p.Defects, p.References, p.Counters = lab.Defects{}, &lab.References{}, x.Shape.Shape
 	var err error
+	if p.Seed, err = drawSeed(0); err != nil { // the same inputs for both, so that their errors can be compared
+		return nil, err
+	}
 	if r.A, err = lab.Measure(ctx, a, p, progress.Of(a.Name)); err != nil {
 		return nil, err
 	}
