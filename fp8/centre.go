@@ -11,7 +11,7 @@ import (
 //
 // Use it on K before [Quantise]. The keys of a model often share a large offset in a few columns, which
 // takes up the range of the format. Without the offset all logits of a query change by the same number,
-// scale·(q·mean), so the weights stay as they are. What sees the logits themselves changes: the
+// scale·(q·mean), so the weights stay as they are. Everything that depends on the logits themselves changes: the
 // log-sum-exp is smaller by that number, and a soft cap or a sink gives a different result. Elements must
 // be finite.
 func Centre(d Dims, x []float32) (centred, means []float32, err error) {

@@ -12,7 +12,7 @@ import (
 type Arguments struct {
 	Window   problem.Window `json:"window,omitzero"`
 	Softcap  float64        `json:"softcap,omitempty"`
-	Scale    float64        `json:"scale,omitempty"` // of the softmax
+	Scale    float64        `json:"scale,omitempty"` // the scale of the softmax
 	PageSize int            `json:"page_size,omitempty"`
 	// LengthsQ and LengthsKV are the lengths of the sequences of Shape. "" stands for full ones.
 	Shape     problem.Shape   `json:"shape,omitzero"`

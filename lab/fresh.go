@@ -100,7 +100,7 @@ func (m *measurement) masks(c Case, r *random.Rand) Case {
 			left += wideWindow
 		}
 		if ring := structureOf(m.s.Kernel).ring; c.watched && c.Shape.Skv > 2*ring && left >= 0 {
-			left = max(left, 2*ring) // so many keys that blocks split them
+			left = max(left, 2*ring) // enough keys for blocks to split them
 		}
 		c.vary.window = problem.NewWindow(left, right)
 	}

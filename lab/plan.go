@@ -117,7 +117,7 @@ type Case struct {
 	// drawn ones.
 	Own bool
 
-	watched bool // by the checkers
+	watched bool // whether the checkers watch it
 	vary    variation
 }
 

@@ -26,7 +26,7 @@ func (c *steady) Method() Method { return Method{Mode: Graph, Launches: 10} }
 
 func (c *steady) WarmUp(_ context.Context, d time.Duration) error {
 	c.warm = d > 0
-	c.joules += 1000 // what warming up takes does not count
+	c.joules += 1000 // the energy of the warm-up does not count
 	return nil
 }
 

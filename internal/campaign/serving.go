@@ -84,7 +84,7 @@ func (s *Serving) check() error {
 	return nil
 }
 
-// window returns the window, and one that hides nothing without the flag.
+// window returns the window. Without the flag it is a window that hides no key.
 func (s *Serving) window() (w problem.Window, err error) {
 	if s.Window != "" {
 		err = w.UnmarshalText([]byte(s.Window))

@@ -110,8 +110,8 @@ func (v *View) SweepTable() *Table {
 const (
 	sweepCell   = 33
 	sweepLine   = 19
-	sweepLabels = 46 // left of a field
-	sweepHead   = 40 // above a field
+	sweepLabels = 46 // the width to the left of a field
+	sweepHead   = 40 // the height above a field
 )
 
 // sweepField is the cells of one head dimension and mask: the lowest speedup by the powers of two of the

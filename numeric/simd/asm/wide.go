@@ -36,7 +36,7 @@ type wider struct {
 	rebias, floor reg.VecVirtual
 	least, keep   reg.VecVirtual
 	most          reg.VecVirtual
-	from          map[string]operand.Mem // of the constants
+	from          map[string]operand.Mem // the memory of the constants
 }
 
 // wideSweep generates the loop. Rows must be a multiple of two, and Length of eight.
