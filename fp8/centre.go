@@ -9,11 +9,11 @@ import (
 // Centre returns x minus the mean of its rows, and the means, [B,H,D]: one for each column of each
 // head and batch entry.
 //
-// Use it on K before [Quantise]. The keys of a model often share a large offset in a few columns, which
-// takes up the range of the format. Without the offset all logits of a query change by the same number,
-// scale·(q·mean), so the weights stay as they are. Everything that depends on the logits themselves changes: the
-// log-sum-exp is smaller by that number, and a soft cap or a sink gives a different result. Elements must
-// be finite.
+// Use it on K before [Quantise]. The keys of a model often share a large offset in a few columns,
+// which takes up the range of the format. Without the offset all logits of a query change by the
+// same number, scale·(q·mean), so the weights stay as they are. Everything that depends on the
+// logits themselves changes: the log-sum-exp is smaller by that number, and a soft cap or a sink
+// gives a different result. Elements must be finite.
 func Centre(d Dims, x []float32) (centred, means []float32, err error) {
 	if err := d.Check(); err != nil {
 		return nil, nil, err
