@@ -182,18 +182,18 @@ func (x *differ) show(r *kerneldiff.Report) {
 		fmt.Fprintf(x.env, ", key %d", d.Key)
 	}
 	fmt.Fprintf(x.env, "\n  %s\n", term.Clean(d.Why))
-	fmt.Fprintf(x.env, "  %s of P and %s of O differ beyond rounding\n", english.Count(r.Weights, "element"), english.Count(r.Outputs, "element"))
+	fmt.Fprintf(x.env, "  %s of P and %s of O differ by more than rounding\n", english.Count(r.Weights, "element"), english.Count(r.Outputs, "element"))
 	if r.Weights == 0 {
 		return
 	}
-	fmt.Fprintf(x.env, "  weights by tile: %d rows down, %d keys across\n", r.TileQ, r.TileKV)
+	fmt.Fprintf(x.env, "  weights by tile of %d rows (down) and %d keys (across); . agrees, x differs\n", r.TileQ, r.TileKV)
 	const most = 24
 	for i, t := range r.Tiles {
 		if i == most {
 			fmt.Fprintf(x.env, "    and %s more\n", english.Count(len(r.Tiles)-most, "tile"))
 			break
 		}
-		fmt.Fprintf(x.env, "    %d, %d, rows from %-5d %s\n", t.Batch, t.Head, t.Row, clip(t.Keys, 80))
+		fmt.Fprintf(x.env, "    batch %d, head %d, rows from %-5d %s\n", t.Batch, t.Head, t.Row, clip(t.Keys, 80))
 	}
 }
 

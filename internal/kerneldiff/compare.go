@@ -118,7 +118,7 @@ func (r *Report) outputs(a, b *Side, p problem.Attention, eps rounding) {
 			r.Outputs++
 			if r.First == nil {
 				r.First = &Difference{Value: "O", Batch: row / p.Sq / p.Hq, Head: row / p.Sq % p.Hq, Row: row % p.Sq, Key: -1, A: a.O[row][d], B: b.O[row][d],
-					Why: fmt.Sprintf("all weights agree, but column %d of O is %.4g and should be like %.4g: look at the load of V, the product P·V and the store of O", d, a.O[row][d], b.O[row][d])}
+					Why: fmt.Sprintf("all weights agree, but column %d of O is %.4g and should be about %.4g: look at the load of V, the product P·V and the store of O", d, a.O[row][d], b.O[row][d])}
 			}
 		}
 	}

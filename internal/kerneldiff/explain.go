@@ -33,7 +33,7 @@ func (r *Report) explain(a, b []float64, eps rounding) *Difference {
 	case f.single >= 0:
 		d.Value, d.Why = "P", fmt.Sprintf("only the keys %s differ, all by the factor %.3g: this tile was counted another number of times, or with another maximum", r.keys(f.single, len(a)), f.of[f.single])
 	default:
-		d.Why = fmt.Sprintf("the weight of key %d is %.4g and should be like %.4g, and the factors of other keys differ: the logits differ, so look at the load of Q and K, their scales and the product Q·Kᵀ", first, a[first], b[first])
+		d.Why = fmt.Sprintf("the weight of key %d is %.4g and should be about %.4g, and other keys are off by other factors. The logits differ: look at the load of Q and K, their scales and the product Q·Kᵀ", first, a[first], b[first])
 		if b[first] > 0 && a[first] > 0 {
 			d.Why += fmt.Sprintf(" (the logit is off by %.3g relative to the row)", math.Log(a[first]/b[first]))
 		}

@@ -46,7 +46,7 @@ func TestExplain(t *testing.T) {
 		{"rescaling", "m", "before 64", func(s *Side) { scale(s.P[row][:64], 0.5) }, 0},
 		{"tile left out", "P", "the keys 32 to 63 are zero", func(s *Side) { scale(s.P[row][32:64], 0) }, 32},
 		{"tile twice", "P", "only the keys 32 to 63 differ", func(s *Side) { scale(s.P[row][32:64], 2) }, 32},
-		{"logits", "S", "the logits differ", func(s *Side) {
+		{"logits", "S", "The logits differ", func(s *Side) {
 			for j := range s.P[row] {
 				s.P[row][j] *= []float64{0.5, 2}[j%2]
 			}
