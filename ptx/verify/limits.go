@@ -52,9 +52,12 @@ func (k *checker) variables() {
 	}
 }
 
-// storage reports a variable that is larger than its state space, or aligned more strictly.
+// storage reports a variable that is larger than its state space, aligned more strictly, or of a
+// type that no memory can hold.
 func (k *checker) storage(stmt int, v *ptx.Var) {
 	switch n := v.Size(); {
+	case v.Type == ptx.Pred && v.Space != ptx.Reg:
+		k.errorf(stmt, v.Pos, "bad-variable", "%s is .pred, which only a register can hold", v.Sym.Name)
 	case n >= ptx.MaxSize:
 		k.errorf(stmt, v.Pos, "bad-variable", "%s is larger than the memory of any device", v.Sym.Name)
 	case v.Space == ptx.Shared && n > maxShared:

@@ -34,8 +34,13 @@ func (d *decoder) add(s finding.Severity, in *ptx.Inst, o *ptx.Operand, kind, fo
 
 // operands checks the guard and the operands against the form.
 func (d *decoder) operands(in *ptx.Inst, m isa.Match, bind []int) {
-	if g := in.Guard.Sym; g != nil && g.Kind != ptx.UndefinedSymbol && g.Type != ptx.Pred {
-		d.errorf(in, &ptx.Operand{Pos: in.Pos}, "type-mismatch", "guard %s is .%s; a guard is a .pred register", g.Name, g.Type)
+	if g := in.Guard.Sym; g != nil && g.Kind != ptx.UndefinedSymbol {
+		switch {
+		case g.Kind != ptx.RegSymbol:
+			d.errorf(in, &ptx.Operand{Pos: in.Pos}, "type-mismatch", "guard %s is not a register; a guard is a .pred register", g.Name)
+		case g.Type != ptx.Pred:
+			d.errorf(in, &ptx.Operand{Pos: in.Pos}, "type-mismatch", "guard %s is .%s; a guard is a .pred register", g.Name, g.Type)
+		}
 	}
 	for i, a := range bind {
 		if a >= 0 {

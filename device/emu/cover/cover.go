@@ -38,7 +38,7 @@ func New() *Cover { return &Cover{} }
 func (c *Cover) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.points) != len(info.Program) {
+	if c.calls == nil || len(c.points) != len(info.Program) { // a kernel may have no instruction
 		c.points = pointsOf(info)
 		c.seen = make([]atomic.Uint32, len(info.Program))
 		c.near = make([]atomic.Uint64, len(info.Program))

@@ -83,6 +83,15 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestEmpty launches a kernel without an instruction.
+func TestEmpty(t *testing.T) {
+	c := cover.New()
+	launch(t, c, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u32 n)\n{\n}\n", 1)
+	if r := c.Report(); r.Lines != 0 || r.Ran != 0 {
+		t.Errorf("%+v, want no line", r)
+	}
+}
+
 // TestNear wants the distances of comparisons to the outcome that they have not had.
 func TestNear(t *testing.T) {
 	c := cover.New()
