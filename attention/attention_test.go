@@ -365,7 +365,7 @@ func TestNewRefuses(t *testing.T) {
 		{ptx.SM89, Options{}, func(p *Problem) { p.Sq = 0 }, "must be at least 1"},
 		{ptx.SM89, Options{}, func(p *Problem) { p.Format = "e3m4" }, `format "e3m4" is not known`},
 		{ptx.SM80, Options{}, func(p *Problem) { p.D = 80 }, "attention: emulated sm_80: no kernel computes this problem: decode: head dimension 80 is not supported: use 64, 96, 128, 192 or 256; hopper: sm_80 does not run code for sm_90a"},
-		{ptx.SM90a, Options{}, func(p *Problem) { p.Causal, p.Format = true, problem.U8 }, "hopper: format u8 is not supported: the tensor cores take e4m3 and e5m2; ada: format u8 is not supported: use e4m3 or e5m2; stages: the stages have no causal mask"},
+		{ptx.SM90a, Options{}, func(p *Problem) { p.Causal, p.Format = true, problem.U8 }, "hopper: format u8 is not supported: use e4m3 or e5m2; ada: format u8 is not supported: use e4m3 or e5m2; stages: the stages have no causal mask"},
 		{ptx.SM90, Options{}, func(p *Problem) { p.Skv, p.Format = 5, problem.U8 }, "ada: format u8 is not supported: use e4m3 or e5m2; stages: the stages need K and V of the shape of Q: K and V have 1 heads and 5 positions, Q has 1 and 16"},
 		{ptx.SM89, Options{}, func(p *Problem) { p.Hq, p.Hkv = 3, 2 }, "3 heads of Q cannot share 2 heads of K and V evenly"},
 		{ptx.SM90, Options{Kernel: "hopper-split-kv"}, func(*Problem) {}, "hopper-split-kv on emulated sm_90: sm_90 does not run code for sm_90a"},

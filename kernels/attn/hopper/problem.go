@@ -15,7 +15,7 @@ func checkProblem(p problem.Attention) error {
 		return err
 	}
 	if p.Format != problem.E4M3 && p.Format != problem.E5M2 {
-		return fmt.Errorf("format %s is not supported: the tensor cores take e4m3 and e5m2", p.Format)
+		return fmt.Errorf("format %s is not supported: use e4m3 or e5m2", p.Format)
 	}
 	return nil
 }

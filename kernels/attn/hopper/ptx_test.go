@@ -28,7 +28,7 @@ func TestRefusals(t *testing.T) {
 		config Config
 		want   string
 	}{
-		"format":    {func(p *problem.Attention) { p.Format = problem.U8 }, Throughput(64, 4), "the tensor cores take e4m3 and e5m2"},
+		"format":    {func(p *problem.Attention) { p.Format = problem.U8 }, Throughput(64, 4), "use e4m3 or e5m2"},
 		"groups":    {func(p *problem.Attention) { p.Hq = 3 }, Throughput(64, 4), "cannot share 2 heads of K and V evenly"},
 		"dim":       {func(p *problem.Attention) { p.D = 80 }, Throughput(64, 4), "use 64, 96, 128, 192 or 256"},
 		"lse":       {func(p *problem.Attention) { p.LSE = true }, Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true}, Schedule: Schedule{Warpgroups: 1, TileN: 128, Stages: 2, BlocksPerSM: 2}}, "the LSE wrong by up to 0.01"},
