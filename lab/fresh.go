@@ -99,8 +99,8 @@ func (m *measurement) masks(c Case, r *random.Rand) Case {
 		case 3:
 			left += wideWindow
 		}
-		if ring := structureOf(m.s.Kernel).ring; c.watched && c.Shape.Skv > 2*ring && left >= 0 {
-			left = max(left, 2*ring) // enough keys for blocks to split them
+		if of := structureOf(m.s.Kernel); c.watched && c.Shape.Skv > 2*of.ring && left >= 0 {
+			left = max(left, 2*of.ring, of.chunk) // enough keys for blocks to split them
 		}
 		c.vary.window = problem.NewWindow(left, right)
 	}

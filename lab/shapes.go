@@ -24,7 +24,8 @@ const (
 // structure holds the sizes inside a kernel. Mistakes hide at their multiples.
 type structure struct {
 	tileQ, tileKV int
-	ring          int // keys that fill every ring of tiles once, and at least one chunk
+	ring          int // keys that fill every ring of tiles once
+	chunk         int // keys of a block, 0 if their number is not fixed
 }
 
 // structureOf reads the structure of a kernel from its contract. A kernel that does not state
@@ -37,7 +38,8 @@ func structureOf(k *kernel.Kernel) structure {
 		return usual
 	}
 	s := structure{tileQ: size("tile_q", 64), tileKV: size("tile_kv", 64)}
-	s.ring = max(s.tileKV*size("stages", 3)*size("split", 1), k.Structure["chunk"])
+	s.ring = s.tileKV * size("stages", 3) * size("split", 1)
+	s.chunk = k.Structure["chunk"]
 	return s
 }
 
@@ -148,6 +150,9 @@ func (d *deriver) watched() []problem.Shape {
 		// barrier has either parity.
 		{1, 1, 1, 1, 2*d.ring + d.within(1, d.tileKV-1)},
 	}
+	if d.chunk > 2*d.ring { // two blocks share the keys
+		list = append(list, extents{1, 1, 1, 1, d.chunk + d.within(1, d.tileKV-1)})
+	}
 	if d.m.p.Depth >= RingsAndEdge {
 		list = append(list,
 			extents{1, 1, 2, d.tileQ + 1, d.ring + 1},
@@ -218,6 +223,9 @@ func (d *deriver) cases() (cases []Case) {
 		return nil
 	}
 	list := []extents{{1, 1, 2, d.within(3, 9), 2*d.ring + d.within(1, d.tileKV-1)}}
+	if d.chunk > 2*d.ring {
+		list = append(list, extents{1, 1, 2, d.within(3, 9), d.chunk + d.within(1, d.tileKV-1)})
+	}
 	if d.m.p.Depth >= RingsAndEdge {
 		list = append(list,
 			extents{3, 3, 3, 2*d.tileQ + 1, d.within(33, d.tileKV+33)},               // more than 64 blocks

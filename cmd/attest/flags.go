@@ -85,7 +85,7 @@ const servingHelp = `These flags describe attention as servers use it:
   --keys, --queries, --page-size         where sequences of different lengths lie in memory
   --layout, --format-q, --scaling        how numbers are stored
 
-The kernels decode, decode-invariant and prefill support all of them:
+The kernels decode and prefill, and their -invariant variants, support all of them:
 
   attest run decode --shape 16,32/8,1/8192,128 --page-size 64 --window 128,0 --softcap 30 --sinks
 

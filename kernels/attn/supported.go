@@ -30,6 +30,10 @@ func CheckSupported(p problem.Attention, headDims []int, scalings ...problem.Sca
 		return fmt.Errorf("masks in memory and sequences of different lengths are not supported")
 	case p.Bias != "" || p.Rope != "":
 		return fmt.Errorf("a bias of the logits and rotary embeddings are not supported")
+	case p.FormatQ != "":
+		return fmt.Errorf("queries in %s with keys in %s are not supported: use one format", p.FormatQ, p.Format)
+	case p.Appends:
+		return fmt.Errorf("new keys are not supported")
 	}
 	return nil
 }

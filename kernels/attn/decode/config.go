@@ -97,6 +97,18 @@ func Invariant(p problem.Attention, chip kernel.Chip) Config {
 	return c
 }
 
+// prefillChunk is the number of keys of a block of a prefill kernel whose results do not depend on the
+// batch. There are many query rows, so few sequences need more than one block for a tile of them.
+const prefillChunk = 4096
+
+// PrefillInvariant returns the configuration for many queries whose results for a sequence do not
+// depend on the rest of the batch.
+func PrefillInvariant(p problem.Attention, chip kernel.Chip) Config {
+	c := Prefill(p, chip)
+	c.Chunk = prefillChunk
+	return c
+}
+
 // rows returns the number of query rows that share a head of K and V.
 func rows(p problem.Attention) int {
 	if p.Hkv < 1 {

@@ -27,6 +27,7 @@ var designs = []struct {
 	{"decode", "few queries, many keys: the heads of a group share a tile, all blocks split the keys", Default},
 	{"prefill", "many queries against a cache as servers keep it: pages, lengths, windows, masks", Prefill},
 	{"decode-invariant", "the bits of a sequence's output do not depend on the rest of the batch", Invariant},
+	{"prefill-invariant", "many queries, and bits that do not depend on the rest of the batch", PrefillInvariant},
 }
 
 // Variants returns the named configurations.
@@ -126,7 +127,7 @@ func (Family) Axes() []attn.Axis {
 		"stages":        {What: "tiles of keys in the ring of a team", Values: []int{2, 3, 4, 5, 6}},
 		"blocks_per_sm": {What: "blocks that share an SM", Values: []int{1, 2, 3, 4}},
 		"row_blocks":    {What: "any number of query rows, in tiles"},
-		"chunk":         {What: "keys per block, for bits that do not depend on the batch; 0 fills the GPU", Values: []int{0, 512, 1024, 2048}},
+		"chunk":         {What: "keys per block, for bits that do not depend on the batch; 0 fills the GPU", Values: []int{0, 512, 1024, 2048, 4096}},
 	})
 }
 

@@ -3,6 +3,8 @@ package decode
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/fp8"
@@ -14,27 +16,50 @@ import (
 // company is a batch in which one sequence is at a place among others.
 type company struct {
 	sequences, place int
+	longestQ         int // room for the queries of a sequence
 	longest          int // room for the keys of a sequence
-	keys             problem.Placement
+	queries, keys    problem.Placement
 	pageSize, sms    int
 }
 
+// drawCompany draws a batch of up to most sequences for a sequence. The sequence is first, last or
+// somewhere between. Other sequences are shorter or longer.
+func drawCompany(r *rand.Rand, alone problem.Attention, most int) company {
+	c := company{sequences: 1 + r.IntN(most), longestQ: alone.Sq, longest: alone.Skv, sms: 1 + r.IntN(40), pageSize: 16 << r.IntN(5)}
+	c.place = []int{0, c.sequences - 1, r.IntN(c.sequences)}[r.IntN(3)]
+	c.keys = []problem.Placement{problem.Padded, problem.Packed, problem.Paged, problem.Paged}[r.IntN(4)]
+	c.queries = []problem.Placement{problem.Uniform, problem.Padded, problem.Packed}[r.IntN(3)]
+	if r.IntN(2) == 0 {
+		c.longest += r.IntN(600)
+	}
+	if c.queries != problem.Uniform && alone.Sq > 1 {
+		c.longestQ += r.IntN(alone.Sq)
+	}
+	return c
+}
+
 // with returns the inputs of a batch that has the sequence of alone at its place, with the
-// same bits.
-func (c company) with(t *testing.T, alone inputs) inputs {
+// same bits. The other sequences have lengths of which most are small.
+func (c company) with(t *testing.T, alone inputs, r *rand.Rand) inputs {
 	t.Helper()
 	p := alone.P
-	length := p.Skv
-	p.B, p.Skv, p.Keys, p.PageSize = c.sequences, c.longest, c.keys, c.pageSize
-	lengths := make([]int, c.sequences)
-	for i := range lengths {
-		lengths[i] = (i*377 + c.longest) % (c.longest + 1)
+	p.B, p.Sq, p.Skv, p.Queries, p.Keys, p.PageSize = c.sequences, c.longestQ, c.longest, c.queries, c.keys, c.pageSize
+	lengths := func(own, longest int) problem.Lengths {
+		list := make([]int, c.sequences)
+		for i := range list {
+			list[i] = r.IntN(1 + longest/(1+r.IntN(8)))
+		}
+		list[c.place] = own
+		return problem.NewLengths(list)
 	}
-	lengths[c.place] = length
-	if c.keys != problem.Uniform {
-		p.LengthsKV = problem.NewLengths(lengths)
+	p.LengthsKV = lengths(alone.P.Skv, c.longest)
+	if c.queries != problem.Uniform {
+		p.LengthsQ = lengths(alone.P.Sq, c.longestQ)
 	}
-	in := rescaled(generate(t, "normal", p, uint64(c.sequences+c.place)))
+	if c.keys == problem.Paged {
+		p.Pages, p.TableWidth = int(p.Filled().Names()["kv_pages"].Int64())+r.IntN(9), p.PagesOf(c.longest)+r.IntN(5)
+	}
+	in := rescaled(generate(t, "normal", p, r.Uint64()))
 	for _, x := range []struct{ to, from *fp8.Tensor }{{in.Q, alone.Q}, {in.K, alone.K}, {in.V, alone.V}} {
 		to, from := x.to.Shape, x.from.Shape
 		for h := range from.H {
@@ -55,60 +80,102 @@ func rescaled(in inputs) inputs {
 	return in
 }
 
-// sequence returns the bits of one sequence of a result.
-func sequence(r result, place int) []byte {
-	rows := r.Rows()
-	n := len(rows) / r.P.B
-	bits := bytes.Clone(rows[place*n:][:n])
-	if sums := r.LogSums(); sums != nil {
-		n := len(sums) / r.P.B
-		bits = fmt.Append(bits, sums[place*n:][:n])
+// sequence returns the bits of the first queries of one sequence of a result.
+func sequence(r result, place, queries int) (bits []byte) {
+	rows, sums := r.Rows(), r.LogSums()
+	d := r.P.Q()
+	for h := range d.H {
+		first := d.Row(place, h, 0)
+		bits = append(bits, rows[2*first*d.D:][:2*queries*d.D]...)
+		if sums != nil {
+			bits = fmt.Append(bits, sums[first:][:queries])
+		}
 	}
 	return bits
 }
 
-// TestInvariant wants the same bits of a sequence alone and in the company of others, whatever
-// the length of the others, its place, the number of SMs, pages and padding. Without chunks,
-// bits depend on the number of SMs at least: the test can fail.
+// invariants are the designs whose bits do not depend on the batch, with the problem of one sequence.
+var invariants = []struct {
+	name   string
+	config func(problem.Attention, kernel.Chip) Config
+	alone  problem.Attention
+	chunk  int // if not 0, instead of the design's own, so that a short sequence has several
+}{
+	{"decode-invariant", Invariant, attends(1, 4, 2, 2, 1100, 64), 0},
+	{"decode-invariant", Invariant, attends(1, 2, 1, 1, 1030, 96), 0},
+	{"decode-invariant", Invariant, attends(1, 8, 1, 5, 700, 128), 0}, // three row tiles
+	{"prefill-invariant", PrefillInvariant, attends(1, 4, 2, 45, 400, 64), 128},
+	{"prefill-invariant", PrefillInvariant, attends(1, 2, 1, 70, 300, 128), 128},
+	{"prefill-invariant", PrefillInvariant, attends(1, 1, 1, 3, 4200, 64), 0},
+}
+
+// TestInvariant wants the same bits of a sequence alone and in random batches of up to 64 sequences,
+// whatever its place, the lengths of the others, padding, pages and the number of SMs.
 func TestInvariant(t *testing.T) {
-	const n = 1100
-	for _, masked := range []bool{false, true} {
-		if !masked && !*full {
-			continue
-		}
-		p := attends(1, 4, 2, 2, n, 64)
-		p.LSE = true
-		if masked {
-			p.Window = problem.NewWindow(900, 0)
-		}
-		alone := rescaled(generate(t, "normal", p, 7))
-		var batches []company
-		for i, place := range []problem.Placement{problem.Packed, problem.Paged, problem.Padded} {
-			batches = append(batches, company{1 + i%3*2, i % (1 + i%3*2), n + 200*i, place, 16 << (i % 3), 1 + 19*i})
-		}
-		want := map[bool][]byte{}
-		differ := false
-		for _, chunks := range []bool{true, false} {
-			configure := Default
-			if chunks {
-				configure = Invariant
+	rounds, most := 3, 20
+	if *full {
+		rounds, most = 60, 64
+	}
+	for i, design := range invariants {
+		for round := range rounds {
+			r := rand.New(rand.NewPCG(uint64(i), uint64(round)))
+			p := design.alone
+			p.LSE = true
+			switch r.IntN(3) {
+			case 0:
+				p.Causal = true
+			case 1:
+				p.Window = problem.NewWindow(p.Skv*3/4, r.IntN(3)-1)
+			}
+			if i%2 == 1 {
+				p.Layout, p.Softcap, p.Sinks = problem.BSHD, 20, true
+			}
+			alone := rescaled(generate(t, "normal", p, uint64(round)))
+			configure := func(p problem.Attention) Config {
+				p.Sq = design.alone.Sq // a server builds one kernel for all of its batches
+				c := design.config(p, kernel.Chip{})
+				if design.chunk != 0 {
+					c.Chunk = design.chunk
+				}
+				return c
 			}
 			b := newBench(t, emulator(t, ptx.SM90, 0, nil), alone)
 			b.SMs = 3
-			want[chunks] = sequence(b.run(configure(p, kernel.Chip{})), 0)
-			for i, batch := range batches {
-				in := batch.with(t, alone)
-				b := newBench(t, emulator(t, ptx.SM90, uint64(i), nil), in)
-				b.SMs = batch.sms
-				same := bytes.Equal(sequence(b.run(configure(in.P, kernel.Chip{})), batch.place), want[chunks])
-				if chunks && !same {
-					t.Errorf("%+v: the bits differ from those of the sequence alone", batch)
-				}
-				differ = differ || !chunks && !same
+			want := sequence(b.run(configure(p)), 0, p.Sq)
+			batch := drawCompany(r, p, most)
+			if !fits(configure(p), p, batch) {
+				batch.longestQ, batch.queries = p.Sq, problem.Uniform
+			}
+			in := batch.with(t, alone, r)
+			b = newBench(t, emulator(t, ptx.SM90, uint64(round), nil), in)
+			b.SMs = batch.sms
+			if !bytes.Equal(sequence(b.run(configure(in.P)), batch.place, p.Sq), want) {
+				t.Errorf("%s, %v, %+v: the bits differ from those of the sequence alone", design.name, p, batch)
 			}
 		}
-		if !differ {
-			t.Error("bits without chunks are the same in all batches, so this test shows nothing")
+	}
+}
+
+// fits reports whether the queries of a batch fit into the tiles of a configuration.
+func fits(c Config, p problem.Attention, batch company) bool {
+	p.Sq = batch.longestQ
+	return c.RowBlocks || rows(p) <= c.tileRows()
+}
+
+// TestVariant shows that TestInvariant can fail: without chunks, the bits of a sequence depend on the
+// number of SMs.
+func TestVariant(t *testing.T) {
+	for _, configure := range []func(problem.Attention, kernel.Chip) Config{Default, Prefill} {
+		p := attends(1, 4, 2, 2, 1100, 64)
+		in := rescaled(generate(t, "normal", p, 7))
+		var bits [][]byte
+		for _, sms := range []int{1, 3, 20} {
+			b := newBench(t, emulator(t, ptx.SM90, 0, nil), in)
+			b.SMs = sms
+			bits = append(bits, sequence(b.run(configure(p, kernel.Chip{})), 0, p.Sq))
+		}
+		if slices.EqualFunc(bits[1:], bits[:2], bytes.Equal) {
+			t.Errorf("%v: the bits do not depend on the number of SMs", configure(p, kernel.Chip{}))
 		}
 	}
 }
