@@ -97,6 +97,18 @@ func (c *cluster) last(rank, number, id int) *Event {
 	return nil
 }
 
+// arrival returns the event of an arrival at an mbarrier. A late arrival is announced when the
+// copies are complete, which may be after its warp has gone on.
+func (c *cluster) arrival(m *observe.Mbarrier) *Event {
+	path := *c.path(m.Rank, m.Warp)
+	for i := len(path) - 1; m.Late && i >= 0; i-- {
+		if path[i].ID == int32(m.ID) {
+			return &path[i]
+		}
+	}
+	return c.last(m.Rank, m.Warp, m.ID)
+}
+
 // phase returns the incomplete phase of a barrier.
 func (c *cluster) phase(at place) int32 {
 	p, ok := c.current[at]
@@ -215,9 +227,7 @@ func (c *cluster) Mbarrier(m *observe.Mbarrier) {
 	p := c.phase(at)
 	switch m.Op {
 	case observe.MbarrierArrive, observe.MbarrierDrop:
-		// A late arrival may be announced when its warp has gone on; then it belongs to no event
-		// and the phase does not need it.
-		if e := c.last(m.Rank, m.Warp, m.ID); e != nil {
+		if e := c.arrival(m); e != nil {
 			c.arrive(e, p, m.Count, m.Late)
 		}
 	case observe.MbarrierComplete:

@@ -106,6 +106,58 @@ func TestMbarrier(t *testing.T) {
 	}
 }
 
+const lateArrival = `
+	.shared .align 16 .b8 s[1024];
+	.shared .align 8 .b8 bar[8];
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<2>;
+	.reg .pred %p<4>;
+	mov.u32 %r0, %tid.x;
+	setp.eq.u32 %p0, %r0, 0;
+	@%p0 mbarrier.init.shared.b64 [bar], 64;
+	bar.sync 0;
+	mov.u32 %r1, s;
+	mad.lo.u32 %r2, %r0, 16, %r1;
+	mov.u64 %rd0, 0;
+	cp.async.cg.shared.global [%r2], [%rd0], 16, 0;
+	cp.async.mbarrier.arrive.noinc.shared.b64 [bar];
+	add.u32 %r3, %r0, 1;
+	add.u32 %r4, %r3, 1;
+$L:
+	mbarrier.test_wait.parity.shared.b64 %p2, [bar], 0;
+	@!%p2 bra $L;
+`
+
+// TestLateArrival checks that the arrivals of cp.async.mbarrier.arrive count, also if they are
+// announced when their warps have gone on.
+func TestLateArrival(t *testing.T) {
+	l := trace(t, lateArrival, 1, 64, nil)
+	c := l.Clusters[0]
+	for w, path := range c.Blocks[0].Warps {
+		arrivals, phase := 0, int32(-1)
+		for _, e := range path {
+			if e.Fact < 0 {
+				continue
+			}
+			f := c.Facts[e.Fact]
+			switch op := l.Program[e.ID].Op; {
+			case op.Name == "cp" && op.Has("mbarrier"):
+				for _, a := range f.Arrivals {
+					if !a.Late {
+						t.Errorf("warp %d: %+v is not late", w, a)
+					}
+					arrivals += a.Count
+				}
+			case op.Name == "mbarrier" && op.Has("test_wait"):
+				phase = f.Waits
+			}
+		}
+		if arrivals != 32 || phase < 0 || c.Phases[phase].Need != 64 {
+			t.Errorf("warp %d has %d arrivals and waits for phase %d of %+v", w, arrivals, phase, c.Phases)
+		}
+	}
+}
+
 func TestSpread(t *testing.T) {
 	for _, c := range []struct{ n, clusters, want int }{{1, 100, 1}, {8, 5, 5}, {8, 64, 8}, {8, 65535, 8}, {3, 4, 3}, {2, 1000, 2}, {8, 9, 8}} {
 		spread, got := warptrace.Spread(c.n), 0
