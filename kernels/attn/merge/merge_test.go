@@ -13,6 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/internal/mutate"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -110,10 +111,23 @@ func run(t *testing.T, p Problem, x parts, schedule uint64) (o, lse []float32) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checker := check.New()
+	o, lse, err = launch(t, k, p, x, schedule, checker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range checker.Findings() {
+		t.Errorf("%+v: %v", p, f)
+	}
+	return o, lse
+}
+
+// launch runs a kernel. The error is that of the launch.
+func launch(t *testing.T, k *kernel.Kernel, p Problem, x parts, schedule uint64, checker *check.Checker) (o, lse []float32, err error) {
+	t.Helper()
 	if err := k.Serves(p, kernel.Chip{}); err != nil {
 		t.Fatal(err)
 	}
-	checker := check.New()
 	dev := kerneltest.Emulator(t, ptx.SM80, emu.Options{Schedule: schedule, Observer: checker})
 	program, err := device.LoadProgram(dev, k)
 	if err != nil {
@@ -133,20 +147,36 @@ func run(t *testing.T, p Problem, x parts, schedule uint64) (o, lse []float32) {
 		memory = append(memory, device.Slice{Buffer: buffers[m.Name]})
 	}
 	w, err := program.Work(plan, memory)
-	if err == nil {
-		err = w.Run(t.Context())
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range checker.Findings() {
-		t.Errorf("%+v: %v", p, f)
-	}
-	return decode(p.Output, kerneltest.Read(t, buffers["o"])), kerneltest.Floats(kerneltest.Read(t, buffers["lse"]))
+	err = w.Run(t.Context())
+	return decode(p.Output, kerneltest.Read(t, buffers["o"])), kerneltest.Floats(kerneltest.Read(t, buffers["lse"])), err
 }
 
-// TestMerge compares merged results with float64. O may be wrong by its rounding and by a few
+// wrong says where a result differs from float64, or "". O may be wrong by its rounding and by a few
 // units of f32.
+func wrong(p Problem, x parts, o, lse []float32) string {
+	step := map[problem.Format]float64{problem.F16: 0x1p-11, problem.BF16: 0x1p-8, problem.F32: 0x1p-24}[p.Output]
+	for row := range p.Rows {
+		want, sum := merged(p, x, row)
+		largest := 0.0
+		for _, v := range want {
+			largest = max(largest, math.Abs(v))
+		}
+		for c, v := range want {
+			if got := float64(o[row*p.D+c]); !(math.Abs(got-v) <= step*math.Abs(v)+1e-5*largest+1e-7) {
+				return fmt.Sprintf("row %d, column %d: %g, want %g", row, c, got, v)
+			}
+		}
+		if got := float64(lse[row]); got != sum && !(math.Abs(got-sum) <= 1e-5*max(1, math.Abs(sum))) {
+			return fmt.Sprintf("the LSE of row %d is %g, want %g", row, got, sum)
+		}
+	}
+	return ""
+}
+
+// TestMerge compares merged results with float64.
 func TestMerge(t *testing.T) {
 	turn := uint64(0)
 	for _, n := range []int{1, 2, 3, 16, 17, 33, 133} {
@@ -156,25 +186,68 @@ func TestMerge(t *testing.T) {
 			p := Problem{Parts: n, Rows: rows, D: d, Input: formats[turn%3], Output: formats[turn/3%3], LSE: true}
 			x := draw(p, turn)
 			o, lse := run(t, p, x, turn%4)
-			step := map[problem.Format]float64{problem.F16: 0x1p-11, problem.BF16: 0x1p-8, problem.F32: 0x1p-24}[p.Output]
-			for row := range rows {
-				want, sum := merged(p, x, row)
-				largest := 0.0
-				for _, v := range want {
-					largest = max(largest, math.Abs(v))
-				}
-				for c, v := range want {
-					if got := float64(o[row*d+c]); !(math.Abs(got-v) <= step*math.Abs(v)+1e-5*largest+1e-7) {
-						t.Fatalf("%+v: row %d, column %d: %g, want %g", p, row, c, got, v)
-					}
-				}
-				if got := float64(lse[row]); got != sum && !(math.Abs(got-sum) <= 1e-5*max(1, math.Abs(sum))) {
-					t.Errorf("%+v: the LSE of row %d is %g, want %g", p, row, got, sum)
-				}
+			if why := wrong(p, x, o, lse); why != "" {
+				t.Errorf("%+v: %s", p, why)
 			}
 		}
 	}
 }
+
+// TestMutants plants mistakes in the kernel. The checkers, the comparison with float64 or a fault of the
+// emulator notices each of them, unless the mutant gives the same bits or only rounds differently. In
+// the second inputs all parts have about the same weight, so that no part can be left out.
+func TestMutants(t *testing.T) {
+	p := Problem{Parts: 19, Rows: 5, D: 64, Input: problem.F16, Output: problem.F32, LSE: true}
+	inputs := []parts{draw(p, 2), draw(p, 3)}
+	for i, lse := range inputs[1].lse {
+		if !math.IsInf(float64(lse), 0) {
+			inputs[1].lse[i] = float32(i%7) / 8
+		}
+	}
+	k, err := New(p, ptx.SM80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := mutate.Parse(k.Name, k.PTX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type result struct{ o, lse []float32 }
+	var right [2]result
+	for i, x := range inputs {
+		right[i].o, right[i].lse = run(t, p, x, 0)
+	}
+	notices := func(i int, mutant *kernel.Kernel) (wrongly, differs bool) {
+		x, want := inputs[i], right[i]
+		checker := check.New()
+		o, lse, err := launch(t, mutant, p, x, 0, checker)
+		wrongly = err != nil || len(checker.Findings()) > 0 || wrong(p, x, o, lse) != ""
+		return wrongly, !slices.EqualFunc(o, want.o, sameBits) || !slices.EqualFunc(lse, want.lse, sameBits)
+	}
+	killed, same := 0, 0
+	for i, m := range program.Mutants() {
+		if i%23 != 0 || program.Check(m) != nil || slices.Contains([]string{"rounding", "approx", "ftz"}, m.Operator) {
+			continue
+		}
+		mutant := *k
+		mutant.PTX = program.Text(m)
+		first, differs := notices(0, &mutant)
+		second, also := notices(1, &mutant)
+		switch {
+		case first || second:
+			killed++
+		case differs || also:
+			t.Errorf("%s: %s: the result is other, and nothing notices", m.Place(), m.Change())
+		default:
+			same++
+		}
+	}
+	if killed < 2*same {
+		t.Errorf("%d mutants were noticed, %d give the same bits", killed, same)
+	}
+}
+
+func sameBits(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) }
 
 // TestOneSided wants a result unchanged by parts without keys, whatever their O is.
 func TestOneSided(t *testing.T) {
