@@ -29,6 +29,9 @@ func (m *measurement) drawBatch(s problem.Shape, own bool, r *rand.Rand) problem
 	if p.Keys == problem.Paged && (!own || m.s.given.PageSize == 0) {
 		p.PageSize = m.drawPageSize(s, r)
 	}
+	more := s
+	more.Sq = s.Skv + 1
+	keyless := m.s.ServesShape(more) == nil // the kernel supports causal rows that see no key
 	for _, least := range []int{0, 1, 16, max(s.Sq, s.Skv)} {
 		full := r.IntN(s.B)
 		q, kv := drawLengths(r, s.B, s.Sq, least, full), drawLengths(r, s.B, s.Skv, least, full)
@@ -36,10 +39,11 @@ func (m *measurement) drawBatch(s problem.Shape, own bool, r *rand.Rand) problem
 			if p.Appends && p.Queries == problem.Uniform {
 				kv[b] = max(kv[b], s.Sq)
 			}
-			if (p.Causal && kv[b] > 0 || p.Appends) && p.Queries != problem.Uniform {
-				q[b] = min(q[b], kv[b]) // otherwise some rows see no key
+			keyless := keyless && b != full && r.IntN(4) == 0
+			if (p.Causal && kv[b] > 0 && !keyless || p.Appends) && p.Queries != problem.Uniform {
+				q[b] = min(q[b], kv[b])
 			}
-			if p.Causal && kv[b] > 0 && p.Queries == problem.Uniform {
+			if p.Causal && kv[b] > 0 && !keyless && p.Queries == problem.Uniform {
 				kv[b] = max(kv[b], min(s.Sq, s.Skv))
 			}
 		}

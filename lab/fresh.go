@@ -37,11 +37,15 @@ func FreshSeed() uint64 {
 // resolved returns a case with the seed and the arguments that the plan's seed gives it.
 func (m *measurement) resolved(c Case) Case {
 	r := random.New(random.NewPCG(m.p.Seed, c.Seed))
-	c = m.masks(c, random.New(random.NewPCG(m.p.Seed, c.Seed^0xa5)))
+	if c.Distribution == "negative" && (m.s.Problem.Sinks || m.s.Accumulator() != problem.F32) {
+		c.Distribution = "normal" // sinks would have all the weight; sums in f16 are not precise enough
+	}
+	own := c.Seed + shapeBits(c.Shape)
+	c = m.masks(c, random.New(random.NewPCG(m.p.Seed, own^0xa5)))
 	if p := m.s.Problem.Filled(); p.Format.OneByte() && p.Scaling == problem.NoScale && strings.HasPrefix(c.Distribution, "large-") && c.Distribution != "large-logits" {
 		c.Distribution = "heads" // without scales, such inputs are too large or too small for the format
 	}
-	c.vary.batch = m.drawBatch(c.Shape, c.Own, random.New(random.NewPCG(m.p.Seed, c.Seed^0xb7)))
+	c.vary.batch = m.drawBatch(c.Shape, c.Own, random.New(random.NewPCG(m.p.Seed, own^0xb7)))
 	odd := c.Seed%2 == 1
 	if c.Fresh {
 		c.Seed = r.Uint64() >> (64 - seedBits)
@@ -57,6 +61,15 @@ func (m *measurement) resolved(c Case) Case {
 		c.vary = m.s.given.over(c.vary)
 	}
 	return c
+}
+
+// shapeBits returns a number that differs between shapes, so that cases with the same seed have different
+// windows and lengths.
+func shapeBits(s problem.Shape) (n uint64) {
+	for _, extent := range []int{s.B, s.Hq, s.Hkv, s.Sq, s.Skv} {
+		n = 1009*n + uint64(extent)
+	}
+	return n << 16
 }
 
 // variation holds the arguments of a kernel that differ between cases of the same shape.
@@ -85,7 +98,7 @@ const wideWindow = 256
 
 // masks draws a window for a kernel that takes one, and a softcap for every other case of a
 // kernel that supports it. Windows have at least eight keys: with fewer, wrong outputs are near
-// the right one.
+// the right one. Some windows are wide on both sides.
 func (m *measurement) masks(c Case, r *random.Rand) Case {
 	if m.s.Problem.Window.Limited() {
 		left, right := 8+r.IntN(64), r.IntN(16)
@@ -98,6 +111,7 @@ func (m *measurement) masks(c Case, r *random.Rand) Case {
 			right = -1
 		case 3:
 			left += wideWindow
+			right *= 16
 		}
 		if of := structureOf(m.s.Kernel); c.watched && c.Shape.Skv > 2*of.ring && left >= 0 {
 			left = max(left, 2*of.ring, of.chunk) // enough keys for blocks to split them
@@ -106,6 +120,9 @@ func (m *measurement) masks(c Case, r *random.Rand) Case {
 	}
 	if slices.Contains(m.s.Supports, problem.SoftCapped) && c.Seed%2 == 1 {
 		c.vary.softcap = float64(float32(2 + 20*r.Float64()))
+		if c.Seed%4 == 3 { // models have 30 and 50
+			c.vary.softcap = float64(float32(24 + 40*r.Float64()))
+		}
 	}
 	return c
 }

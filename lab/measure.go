@@ -164,12 +164,12 @@ func (m *measurement) red() bool {
 
 // forgoes reports whether a case is skipped: the subject does not support its scale, or the case
 // is optional and the subject does not support its shape, or it has more queries than keys and
-// the subject must have fewer.
+// the subject appends a key for each query.
 func (m *measurement) forgoes(c Case, refused error) bool {
 	if c.Scaled && !slices.Contains(m.s.Supports, problem.CustomScale) {
 		return true
 	}
-	return c.Optional && (refused != nil || m.s.fewerQueries() && c.Shape.Sq > c.Shape.Skv)
+	return c.Optional && (refused != nil || m.s.Problem.Appends && c.Shape.Sq > c.Shape.Skv)
 }
 
 // refusal returns the reason why the kernel does not support a shape.

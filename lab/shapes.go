@@ -183,25 +183,37 @@ func (d *deriver) ahead() []extents {
 	return []extents{e}
 }
 
-// long returns a problem with many keys. A mistake that depends on a size without a branch, such as a
-// number that overflows, is not found by the search for new code. If the kernel demands equal lengths,
-// there are fewer keys, because the emulator needs time for each row. A GPU gets another problem with
-// eight times as many keys.
-func (d *deriver) long() []extents {
-	e := extents{1, 1, 1, d.within(1, 4), d.within(8192, 9216)}
-	if s, ok := d.shape(e.b, e.heads, e.group, e.sq, e.skv); !ok || s.Sq == s.Skv {
-		n := d.within(2048, 2176)
-		e.sq, e.skv = n, n
+// long returns problems with many keys and one with many rows. A mistake that depends on a size without
+// a branch, such as a number that overflows, is not found by the search for new code. The numbers of
+// keys have each of their high bits set and clear. If the kernel demands equal lengths, there are
+// fewer keys, because the emulator needs time for each row. A GPU gets another problem with eight times
+// as many keys.
+func (d *deriver) long() (list []extents) {
+	keys := func(low, high int) extents { return extents{1, 1, 1, d.within(1, 4), d.within(low, high)} }
+	square := func(low, high int) extents {
+		n := d.within(low, high)
+		return extents{1, 1, 1, n, n}
 	}
-	if d.m.p.Depth < MoreEdges || !timed(d.m.dev) {
-		return []extents{e}
+	many := func() extents { return keys(1<<16, 1<<16+4096) }
+	if s, ok := d.shape(1, 1, 1, 1, 9216); ok && s.Sq != s.Skv {
+		list = []extents{keys(1024, 2047), keys(2048, 4095), keys(4096, 8191), keys(8192, 9216), {1, 1, 1, d.within(4097, 4160), d.within(1, 8)}}
+	} else {
+		list = []extents{square(1024, 1152), square(2048, 2176)}
+		many = func() extents { return square(1<<14, 1<<14+1024) }
 	}
-	many := extents{1, 1, 1, d.within(1, 4), d.within(1<<16, 1<<16+4096)}
-	if e.sq == e.skv {
-		n := d.within(1<<14, 1<<14+1024)
-		many.sq, many.skv = n, n
+	if d.m.p.Depth >= MoreEdges && timed(d.m.dev) {
+		list = append(list, many())
 	}
-	return []extents{e, many}
+	return list
+}
+
+// groups returns small problems with groups of heads that models have. A division by the size of a group
+// can be wrong for one of them.
+func (d *deriver) groups() (list []extents) {
+	for _, group := range []int{5, 6, 7, 8, 12, 16} {
+		list = append(list, extents{2, 2, group, d.within(1, 3), d.within(2, d.tileKV/2)})
+	}
+	return list
 }
 
 // shapes returns the shapes of extents, each once.
@@ -232,9 +244,10 @@ func (d *deriver) cases() (cases []Case) {
 			extents{2, 2, 4, d.within(1, d.tileQ), d.tileKV + d.within(1, d.tileKV)}, // grouped heads, B > 1, Sq and Skv differ
 			extents{3, 9, 1, 17, d.tileKV + 1},
 			extents{2, 2, 4, 1, d.tileKV + d.within(1, d.tileKV)}, // one query per sequence, as when a model generates
-			extents{9, 11, 3, 2, d.within(2, d.tileKV/2)},         // numbers of heads that do not fit five bits
-			extents{d.within(32, 36), 11, 3, 1, d.within(1, 8)},   // more than 1024 blocks
+			extents{3, 43, 3, 2, d.within(2, d.tileKV/2)},         // numbers of heads that do not fit seven bits
+			extents{d.within(65, 72), 6, 3, 1, d.within(1, 8)},    // more than 1024 blocks, more than 64 sequences
 		)
+		list = append(list, d.groups()...)
 		list = append(list, d.long()...)
 		list = append(list, d.remainders(8)...)
 	}

@@ -103,8 +103,9 @@ func (s *Subject) At(shape problem.Shape) problem.Attention {
 	return p
 }
 
-// fewerQueries reports whether a sequence must not have more queries than keys: otherwise causal
-// rows see no key, or a kernel appends more rows than there are.
+// fewerQueries reports whether derived shapes must not have more queries than keys: otherwise causal
+// rows see no key and say little, or a kernel appends more rows than there are. Some cases of the plans
+// have causal rows that see no key.
 func (s *Subject) fewerQueries() bool { return s.Problem.Causal || s.Problem.Appends }
 
 // ByValue reports whether scales of Q, K and V are passed by value.

@@ -247,7 +247,7 @@ func globalUse(in *isa.Bound) (loads, stores bool) {
 }
 
 // momentary are the special registers that differ between launches, without their endings.
-var momentary = []string{"%smid", "%nsmid", "%gridid", "%clock", "%globaltimer", "%pm", "%current_graph_exec", "%envreg"}
+var momentary = []string{"%smid", "%nsmid", "%warpid", "%nwarpid", "%gridid", "%clock", "%globaltimer", "%pm", "%current_graph_exec", "%envreg"}
 
 // special returns the special registers of an instruction that differ between launches and that
 // the call does not declare.

@@ -24,7 +24,7 @@ func (d *deriver) sweep() (list []Case) {
 	}
 	keys := d.sweepKeys()
 	if d.m.s.Problem.Keys != problem.Uniform {
-		return d.raggedSweep(keys)
+		return d.raggedSweep(append(keys, d.farKeys()...))
 	}
 	rows := d.random.Perm(d.tileQ)
 	for i, n := range keys {
@@ -42,6 +42,19 @@ func (d *deriver) sweep() (list []Case) {
 			list = append(list, d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs}))
 		}
 	}
+	return append(list, d.farSweep()...)
+}
+
+// farSweep returns the part of a sweep with the keys of farKeys. It is empty if the kernel supports only
+// problems with many rows, which would take long.
+func (d *deriver) farSweep() (list []Case) {
+	for i, n := range d.farKeys() {
+		s, ok := d.sweepShape(extents{1, 1, 1, 1 + i%farRows, n})
+		if !ok || s.Sq > farRows {
+			return nil
+		}
+		list = append(list, d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs}))
+	}
 	return list
 }
 
@@ -56,6 +69,23 @@ const (
 )
 
 func (s structure) sweptTile() int { return min(max(s.tileKV, leastSwept), mostSwept) }
+
+// farRows is the number of queries of the lengths that a sweep adds for a kernel that does not state its
+// tiles. These lengths are many.
+const farRows = 2
+
+// farKeys returns the numbers of keys that a sweep adds if the kernel does not state its tile. They leave
+// every remainder of tiles of up to mostSwept keys.
+func (d *deriver) farKeys() (keys []int) {
+	if d.m.s.Structure["tile_kv"] > 0 {
+		return nil
+	}
+	tile := d.sweptTile()
+	for n := 2*tile + 1; n <= 2*tile+mostSwept; n++ {
+		keys = append(keys, n)
+	}
+	return keys
+}
 
 // sweepKeys returns the numbers of keys of a sweep.
 func (d *deriver) sweepKeys() (keys []int) {
@@ -94,8 +124,8 @@ const raggedBatch = 64
 // raggedSweep returns the sweep of a kernel that reads the lengths from memory: a case has
 // many lengths.
 func (d *deriver) raggedSweep(keys []int) (list []Case) {
-	most := slices.Max(keys)
 	for i, part := range slices.Collect(slices.Chunk(keys, raggedBatch)) {
+		most := slices.Max(part) // some sequences have the last keys, which impostors leave out
 		e := extents{len(part), 1, 2, d.within(1, 16), most}
 		if d.m.s.Problem.Appends && d.m.s.Problem.Queries == problem.Uniform {
 			e.sq = 1 // some sequences have one key
@@ -157,6 +187,9 @@ func (m *measurement) sweep(ctx context.Context, t *table, c *record.Correctness
 // case with the largest error of a row. If first is set, the sweep ends at a wrong case.
 func (m *measurement) runSweep(ctx context.Context, t *table, first bool) (worst Case, found record.Case, facts *record.Sweep, err error) {
 	facts = &record.Sweep{Tile: structureOf(m.s.Kernel).sweptTile()}
+	if unstated := m.s.Structure["tile_kv"] == 0; unstated && slices.ContainsFunc(m.lengths, func(c Case) bool { return c.Shape.Skv == 2*facts.Tile+mostSwept }) {
+		facts.Tile = mostSwept
+	}
 	most := -1.0
 	for i, one := range m.lengths {
 		m.meter.at("correctness", fmt.Sprintf("length %d of %d, %v", i+1, len(m.lengths), one.Shape))

@@ -1,6 +1,8 @@
 package ref
 
 import (
+	"math"
+
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/problem"
 )
@@ -147,13 +149,38 @@ func falling(m *maker, p place, row []float32) {
 }
 
 // along fills the row with a quarter of a normal row plus share times the direction of
-// the head. A head of K and the heads of Q that use it have the same direction.
+// the head.
 func (m *maker) along(p place, row []float32, share float64) {
 	normal(m, p, row)
 	for i := range row {
-		dir := m.shared.sign(uint64(m.headKV(p)*len(row) + i))
-		row[i] = float32(row[i]*0.25) + float32(share*dir)
+		row[i] = float32(row[i]*0.25) + float32(share*m.direction(p, i, len(row)))
 	}
+}
+
+// against makes rows of K that point against the direction of their head: elements of 6 and 7, which FP8
+// represents exactly at any scale that maps 7 to its largest number.
+func against(m *maker, p place, row []float32) {
+	for i := range row {
+		size := 6 + m.own.at(m.first(p)+uint64(i))&1
+		row[i] = float32(-float64(size) * m.direction(p, i, len(row)))
+	}
+}
+
+// someAlong makes rows of Q that have about 3.5·√D elements along the direction of their head, and 0
+// elsewhere. With the keys of against, all logits are near -160.
+func someAlong(m *maker, p place, row []float32) {
+	share := uint64(1024 * 3.5 / math.Sqrt(float64(len(row))))
+	for i := range row {
+		if m.own.at(m.first(p)+uint64(i))%1024 < share {
+			row[i] = float32(7 * m.direction(p, i, len(row)))
+		}
+	}
+}
+
+// direction returns an element of the direction of a head: 1 or -1. A head of K and the heads of Q that
+// use it have the same direction.
+func (m *maker) direction(p place, i, d int) float64 {
+	return m.shared.sign(uint64(m.headKV(p)*d + i))
 }
 
 // levels makes rows of whole numbers from -7 to 7, which FP8 represents exactly at any scale

@@ -38,8 +38,9 @@ type Options struct {
 	// kernel, not of the functions that the kernel calls.
 	Hold int
 	// Moment, if not 0, gives each launch other values of the special registers that differ
-	// between launches on a GPU: %smid, %nsmid, %gridid, %clock and %globaltimer. The same
-	// number gives the same values to the same sequence of launches.
+	// between launches on a GPU: %smid, %nsmid, %warpid, %nwarpid, %gridid, %clock, %globaltimer
+	// and %pm0 to %pm7. It also gives allocations other addresses. The same number gives the same
+	// values to the same sequence of launches.
 	Moment uint64
 	// Memory is the size of global memory in bytes. 0 means 16 GiB.
 	Memory int64
@@ -123,7 +124,7 @@ func New(target ptx.Target, opts Options) (*Device, error) {
 	if opts.MaxInstructions == 0 {
 		opts.MaxInstructions = 1 << 34
 	}
-	return &Device{target: target, mem: memory.NewGlobal(opts.Memory), options: opts}, nil
+	return &Device{target: target, mem: memory.NewGlobal(opts.Memory, opts.Moment), options: opts}, nil
 }
 
 // chip holds the limits of a target.

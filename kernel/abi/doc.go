@@ -42,7 +42,9 @@
 //	"accumulator"  the format of the sums of products: f32 (the default) or f16
 //	"layout"       the layout of Q, K, V and O in memory: BHSD (the default) or BSHD
 //	"causal"       true if each query sees only the keys up to its own position; the
-//	               last query sees all keys. The default is false
+//	               last query sees all keys. A row that sees no key is zero; a kernel that
+//	               does not support them has "Sq <= Skv" in "require", and then no
+//	               sequence has more queries than keys. The default is false
 //	"params"       the parameters of the kernel in their order; see below
 //	"grid", "block", "cluster"
 //	               one to three expressions each; a dimension that is left out is 1

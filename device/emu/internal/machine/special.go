@@ -40,9 +40,9 @@ func (w *Warp) specialValue(name string, lane int) uint64 {
 	case "%laneid":
 		return uint64(lane)
 	case "%warpid":
-		return uint64(w.ID)
+		return b.Launch.slot(b.index, w.ID)
 	case "%nwarpid":
-		return 64
+		return b.Launch.slots()
 	case "%smid":
 		return b.Launch.sm(b.index)
 	case "%nsmid":
@@ -62,7 +62,7 @@ func (w *Warp) specialValue(name string, lane int) uint64 {
 		return FullMask &^ (1<<lane - 1)
 	case "%lanemask_gt":
 		return FullMask &^ (1<<(lane+1) - 1)
-	case "%clock", "%clock64", "%globaltimer", "%globaltimer_lo":
+	case "%clock", "%clock64", "%globaltimer", "%globaltimer_lo", "%pm0", "%pm1", "%pm2", "%pm3", "%pm4", "%pm5", "%pm6", "%pm7":
 		return w.steps + w.Slept + b.Launch.Moment
 	case "%clock_hi", "%globaltimer_hi":
 		return (w.steps + w.Slept + b.Launch.Moment) >> 32
@@ -91,10 +91,32 @@ func (l *launch) sm(block int) uint64 {
 	if l.Moment == 0 {
 		return uint64(block % l.SMs)
 	}
+	return l.random(block) % mostSMs
+}
+
+// random returns 24 bits that depend on the moment and on a block.
+func (l *launch) random(block int) uint64 {
 	x := l.Moment + uint64(block)*0x9e3779b97f4a7c15
 	x ^= x >> 32
 	x *= 0xd6e8feb86659fd93
-	return x >> 40 % mostSMs
+	return x >> 40
+}
+
+// slots returns the number of warps that an SM can hold: 64, or 48 on some chips.
+func (l *launch) slots() uint64 {
+	if l.Moment&1 != 0 {
+		return 48
+	}
+	return 64
+}
+
+// slot returns the number of a warp among those of its SM. On a GPU it is not the number of the warp
+// in its block.
+func (l *launch) slot(block, warp int) uint64 {
+	if l.Moment == 0 {
+		return uint64(warp)
+	}
+	return (uint64(warp) + l.random(block)>>12) % l.slots()
 }
 
 // gridBarrier returns one half of the address of the memory that a grid barrier counts in,

@@ -3,6 +3,7 @@ package memory
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"unsafe"
@@ -39,7 +40,11 @@ const (
 	LocalBase   = 2 << WindowBits
 	ParamBase   = 3 << WindowBits
 	globalBase  = 0x7000_0000_0000
-	GuardBytes  = 256 // between allocations
+	lowestBase  = 4 << WindowBits // of global memory with random addresses
+	highestBase = 0x20 << WindowBits
+	lastGap     = 0x7f << WindowBits // from here on, such allocations have no gaps
+	gapBits     = 38                 // of the largest gap between them
+	GuardBytes  = 256                // between allocations
 	GlobalAlign = 512
 )
 
@@ -83,10 +88,19 @@ type Global struct {
 	next   uint64
 	used   int64
 	limit  int64
+	gaps   *rand.Rand // between allocations; nil makes them as small as possible
 }
 
-// NewGlobal returns global memory of limit bytes.
-func NewGlobal(limit int64) *Global { return &Global{next: globalBase, limit: limit} }
+// NewGlobal returns global memory of limit bytes. A seed that is not 0 decides where it begins and
+// how far apart allocations are: the addresses of a GPU differ between processes.
+func NewGlobal(limit int64, seed uint64) *Global {
+	m := &Global{next: globalBase, limit: limit}
+	if seed != 0 {
+		m.gaps = rand.New(rand.NewPCG(seed, 0))
+		m.next = lowestBase + m.gaps.Uint64N(highestBase-lowestBase)
+	}
+	return m
+}
 
 // Alloc allocates memory with guard bands around it.
 func (m *Global) Alloc(size int64, align int, name string) (*Alloc, error) {
@@ -99,7 +113,11 @@ func (m *Global) Alloc(size int64, align int, name string) (*Alloc, error) {
 		return nil, fmt.Errorf("out of memory: %d bytes requested, %d of %d bytes in use", size, m.used, m.limit)
 	}
 	a := uint64(max(align, GlobalAlign))
-	addr := (m.next + GuardBytes + a - 1) &^ (a - 1)
+	addr := m.next + GuardBytes
+	if m.gaps != nil && addr < lastGap {
+		addr += m.gaps.Uint64N(1 << m.gaps.IntN(gapBits+1))
+	}
+	addr = (addr + a - 1) &^ (a - 1)
 	al := &Alloc{Addr: addr, Data: NewBytes(size), name: name}
 	m.next = addr + uint64(size)
 	m.used += size
