@@ -58,7 +58,7 @@ func (v *View) Results() string {
 	if len(t.Rows) == 0 {
 		return NoResults + omitted + "\n"
 	}
-	return fmt.Sprintf("The fastest kernel for each shape on %s: the median time of one launch in a replayed graph with a warm cache, with the rivals in the same run. An interval is over processes; a tie is one that contains 1. `attest evidence show RECORD --evidence evidence --json` prints every sample.%s\n\n%s",
+	return fmt.Sprintf("The fastest kernel for each shape on %s: the median time of one launch in a replayed graph with a warm cache, with the rivals in the same run. The interval in brackets is over processes; if it contains 1, the result is a tie. `attest evidence show RECORD --evidence evidence --json` prints every sample.%s\n\n%s",
 		escape(english.List(devices)), omitted, t.Markdown())
 }
 
