@@ -45,7 +45,7 @@ func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 	plan.L2Bytes = min(chip.Get("sm_bytes"), chip.Get("l2_bytes")*share)
 	plan.BulkBytes = min(chip.Get("sm_bytes"), chip.Get("bulk_bytes")*share)
 	r := replay(machine.New(l, &chip, mhz, w.Edit), plan, weight(l.Clusters[0]))
-	r.Scale(chip.Get("residual")) // what the replay does not know of machine code
+	stretch(&r, chip.Get("residual"))
 
 	dram := float64(w.Bytes) / chip.Get("dram_gbps") / 1e3
 	kernel := r.Cycles / mhz
@@ -55,7 +55,8 @@ func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 	chip.MHz = int(mhz)
 	p := &Profile{Chip: chip.String(), Blocks: l.Count * blocks, Waves: len(plan.Clusters), Clock: int(mhz)}
 	p.Micros = kernel + chip.Get("launch_us")
-	p.Low, p.High = p.Micros*chip.Get("band_low"), p.Micros*chip.Get("band_high")
+	low, high := band(&chip, ClassOf(l))
+	p.Low, p.High = p.Micros*low, p.Micros*high
 	for u, cycles := range busyCycles(&r) {
 		b := Busy{Unit(u), cycles / mhz}
 		if Unit(u) == DRAM {
@@ -69,6 +70,24 @@ func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 	p.divide(l, &r, kernel/max(r.Cycles*float64(r.Cores), 1e-12), chip.Get("launch_us"))
 	p.finish()
 	return p
+}
+
+// stretch multiplies the time in which neither the busiest unit nor memory sets the pace: what the
+// replay does not know of machine code. The rates of units and the latencies of memory were measured,
+// so the replay is right where they bind.
+func stretch(r *machine.Result, residual float64) {
+	known := 0.0
+	for _, busy := range busyCycles(r) {
+		known = max(known, busy)
+	}
+	for _, at := range spenders(r.Spent) {
+		if at.Why == machine.MemoryWait || at.Why == machine.Start {
+			known += r.Spent[at] / float64(r.Cores)
+		}
+	}
+	if rest := r.Cycles - known; rest > 0 {
+		r.Stretch((known + rest*residual) / r.Cycles)
+	}
 }
 
 // mostEvents limits what is replayed, so that a prediction takes seconds.

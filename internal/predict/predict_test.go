@@ -168,3 +168,22 @@ func TestCold(t *testing.T) {
 		t.Errorf("%.2f µs with cold caches, %.2f µs with warm ones", cold.Micros, warm.Micros)
 	}
 }
+
+// TestClass checks the class of a kernel without products, and its band. TestOthers in package profile
+// lists the classes of other kernels.
+func TestClass(t *testing.T) {
+	l := trace(t, 1, 1)
+	if got := ClassOf(l); got != NoProducts {
+		t.Errorf("a kernel without products is %q", got)
+	}
+	c := chip(t, "H200")
+	for _, class := range Classes {
+		if low, high := band(&c, class); !(low > 0.5 && low < 1 && high > 1 && high < 2) {
+			t.Errorf("the band of %q is %v to %v", class, low, high)
+		}
+	}
+	p := Of(Work{Trace: l}, c)
+	if low, high := band(&c, NoProducts); math.Abs(p.Low-low*p.Micros) > 1e-9 || math.Abs(p.High-high*p.Micros) > 1e-9 {
+		t.Errorf("%v µs has the band %v to %v", p.Micros, p.Low, p.High)
+	}
+}

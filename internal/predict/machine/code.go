@@ -24,6 +24,10 @@ type Op struct {
 	fromA    bool    // for a wgmma: whether the first factor comes from shared memory
 	fp8      bool
 	n        int // for a wgmma: its N
+	// joined is the number of loads of neighbouring words that the operation stands for, 0 is one. A
+	// load of n words per lane takes at least n wavefronts, and its lanes are n words apart, so that it
+	// has as many as a load of one word has with conflicts.
+	joined int
 	// param is the offset of the parameter that a load reads, or -1.
 	param int
 	// tensorMap is the register with the address of the tensor map of a copy, or -1.

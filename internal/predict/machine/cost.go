@@ -19,6 +19,7 @@ type cost struct {
 	kind    kind
 	pure    bool // no effect besides its results
 	polls   bool // a wait for an mbarrier that says whether the phase is complete
+	pastL1  bool // a load or copy that the L1 does not keep
 }
 
 // kind says what else an operation does.
@@ -74,7 +75,9 @@ func costOf(in *observe.Inst, r *rates, target ptx.Target) cost {
 	case isa.UnitLoadStore:
 		return memoryCost(in, r, class.Role)
 	case isa.UnitAsyncCopy:
-		return copyCost(class.Role, Memory, copies, copyCommit, copyWait)
+		c := copyCost(class.Role, Memory, copies, copyCommit, copyWait)
+		c.pastL1 = in.Op.Has("cg")
+		return c
 	case isa.UnitBulkCopy:
 		c := copyCost(class.Role, Copy, bulk, bulkCommit, bulkWait)
 		if c.kind == bulk {
@@ -316,6 +319,7 @@ func memoryCost(in *observe.Inst, r *rates, role isa.Role) cost {
 	switch role {
 	case isa.RoleLoad:
 		c.kind = loads
+		c.pastL1 = in.Op.Has("cg") || in.Op.Has("cv")
 		if in.Op.Has("const") {
 			c.latency = r.constant
 		}

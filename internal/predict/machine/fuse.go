@@ -40,6 +40,7 @@ func (u *unitFunc) simplify(program []observe.Inst) {
 	u.repeated(program)
 	u.invariants(program)
 	u.unread()
+	u.joinLoads(program)
 	u.fuse(program)
 }
 

@@ -15,8 +15,14 @@ import (
 )
 
 // replay returns what a kernel takes on an H200. body is the text between registers and exit. It
-// stores %r31 and %f31, so that their values count as used.
+// replay returns how long a block with a body takes on an H200.
 func replay(t *testing.T, threads int, body string) machine.Result {
+	t.Helper()
+	return prepare(t, threads, body).Replay(machine.Plan{Clusters: []int{0}})
+}
+
+// prepare runs a block with a body on the emulator and prepares it for replays on an H200.
+func prepare(t *testing.T, threads int, body string) *machine.Machine {
 	t.Helper()
 	text := `.version 8.0
 .target sm_90a
@@ -61,7 +67,7 @@ func replay(t *testing.T, threads int, body string) machine.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return machine.New(rec.Launches()[0], &chip, 1980, nil).Replay(machine.Plan{Clusters: []int{0}})
+	return machine.New(rec.Launches()[0], &chip, 1980, nil)
 }
 
 // more returns how many cycles a body takes more than an empty one.
@@ -185,7 +191,7 @@ func TestConflicts(t *testing.T) {
 	load := func(shift int) float64 {
 		body := fmt.Sprintf("shl.b32 %%r1, %%r0, %d;\n", shift)
 		for i := range 40 {
-			body += fmt.Sprintf("ld.shared.f32 %%f%d, [%%r1+%d];\n", 300+i, 4*i)
+			body += fmt.Sprintf("ld.shared.f32 %%f%d, [%%r1+%d];\n", 300+i, 12*i) // no neighbours, which would be joined
 		}
 		return more(t, 32, body+"mov.b32 %f31, %f300;\n"+keep(40))
 	}

@@ -52,19 +52,21 @@ func (s *sim) access(w *warp, o *Op, f *warptrace.Fact, t, at float64) (float64,
 		m.dsmem = max(m.dsmem, t) + float64(max(f.Wavefronts, 1))*128/r.dsmemBytes
 		return m.dsmem + r.dsmem, MemoryWait
 	case f.Sectors == 0:
-		start := s.useShared(m, t, max(r.memorySM, float64(f.Wavefronts)*r.wavefront))
-		extra := float64(max(f.Wavefronts-1, 0))
+		waves := max(f.Wavefronts, o.joined)
+		start := s.useShared(m, t, max(r.memorySM, float64(waves)*r.wavefront))
+		extra := float64(max(waves-1, 0))
 		return start + r.shared + extra*r.wavefront, SharedWait
 	}
 	start := s.useShared(m, t, max(r.memorySM, float64(f.Sectors)/4))
 	if o.cost.kind == stores {
-		s.end = max(s.end, s.useL2(m, start, float64(f.Sectors)*sectorBytes, false))
+		// The launch ends when the L2 has acknowledged the last store.
+		s.end = max(s.end, s.useL2(m, start, float64(f.Sectors)*sectorBytes, false)+r.l2)
 		return start, MemoryWait
 	}
 	if o.cost.kind == atomics {
 		return s.useL2(m, start, float64(f.Sectors)*sectorBytes, false) + r.atomic, MemoryWait
 	}
-	there := s.load(w, f, start)
+	there := s.load(w, o, f, start)
 	if s.edit.Early[o.ID] {
 		there = start + r.shared
 	}
@@ -73,14 +75,16 @@ func (s *sim) access(w *warp, o *Op, f *warptrace.Fact, t, at float64) (float64,
 
 // load returns when the lines of a load are there. The L1 has no capacity limit: the kernels of
 // interest read little through it.
-func (s *sim) load(w *warp, f *warptrace.Fact, start float64) float64 {
+func (s *sim) load(w *warp, o *Op, f *warptrace.Fact, start float64) float64 {
 	m, r := w.sm, s.rates
 	there := start + r.l1
 	bytes := float64(f.Sectors) * sectorBytes / float64(max(len(f.Lines), 1))
 	for _, line := range f.Lines {
 		filled, ok := m.l1[line]
-		if !ok {
+		if !ok || o.cost.pastL1 {
 			filled = s.useL2(m, start, bytes, false) + s.farLatency()
+		}
+		if !o.cost.pastL1 {
 			m.l1[line] = filled
 		}
 		there = max(there, filled)
@@ -94,7 +98,7 @@ func (s *sim) asyncCopy(w *warp, o *Op, f *warptrace.Fact, t float64) {
 		return
 	}
 	start := s.useShared(w.sm, t, max(s.rates.memorySM, float64(f.Wavefronts)*s.rates.wavefront, float64(f.Sectors)/4))
-	w.copyEnd = max(w.copyEnd, s.load(w, f, start)+s.rates.shared)
+	w.copyEnd = max(w.copyEnd, s.load(w, o, f, start)+s.rates.shared)
 }
 
 // transfer executes a copy by the copy engine, or a store to another SM, that mbarriers count.

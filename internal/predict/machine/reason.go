@@ -19,6 +19,9 @@ const (
 	reasons
 )
 
+// ReasonCount is the number of reasons.
+const ReasonCount = int(reasons)
+
 var reasonNames = [reasons]string{
 	"issue", "dependence", "special functions", "tensor cores", "shared memory", "memory", "barrier", "unit busy", "instruction fetch", "block start", "idle",
 }

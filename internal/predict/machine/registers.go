@@ -29,5 +29,20 @@ func (s *sim) readRegisters(c *core, w *warp, t float64) {
 			}
 		}
 	}
-	c.ports = max(c.ports, t) + float64(reads)/portReads
+	c.deliver(t, float64(reads)/portReads, s.rates.wgmmaPorts)
+}
+
+// deliver occupies the ports of the register file for a number of cycles from time t on. While the
+// tensor core computes a wgmma, it takes a share of the ports for the accumulators.
+func (c *core) deliver(t, cycles, share float64) {
+	start := max(c.ports, t)
+	if beside := c.tensor - start; beside > 0 {
+		free := beside * (1 - share)
+		if cycles <= free {
+			c.ports = start + cycles/(1-share)
+			return
+		}
+		start, cycles = c.tensor, cycles-free
+	}
+	c.ports = start + cycles
 }

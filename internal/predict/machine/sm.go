@@ -68,12 +68,17 @@ type Result struct {
 	Cores                  int // sub-cores
 }
 
-// Scale multiplies all times, for a replay that represents a longer one.
-func (r *Result) Scale(by float64) {
+// Stretch multiplies the time, but not the time for which units are busy.
+func (r *Result) Stretch(by float64) {
 	r.Cycles *= by
 	for k := range r.Spent {
 		r.Spent[k] *= by
 	}
+}
+
+// Scale multiplies all times, for a replay that represents a longer one.
+func (r *Result) Scale(by float64) {
+	r.Stretch(by)
 	for u := range r.Busy {
 		r.Busy[u] *= by
 	}
@@ -98,7 +103,9 @@ type sim struct {
 	busy  [unitCount]float64
 	ops   int
 	end   float64
-	begun int // blocks
+	begun int // clusters
+	// started is when the last cluster was handed to the SMs.
+	started float64
 
 	sharedBusy, globalBusy float64
 }
@@ -220,12 +227,16 @@ func (s *sim) start(at float64) {
 	}
 	t := s.run.Clusters[s.queue[0]]
 	s.queue = s.queue[1:]
+	if s.begun > 0 {
+		at = max(at, s.started+s.rates.blockInterval)
+	}
+	s.started = at
 	g := &group{trace: t, phases: make([]phaseState, len(t.Phases)), from: at, number: s.begun}
 	s.begun++
 	for i := range t.Phases {
 		g.phases[i].need = t.Phases[i].Need
 	}
-	if at > 0 {
+	if g.number >= max(1, s.plan.Resident) {
 		at += s.rates.blockStart
 	} else {
 		// The first blocks start as a part of the launch, but the first instruction needs the
@@ -290,10 +301,23 @@ func (s *sim) choose(c *core) {
 			continue
 		}
 		at := s.earliest(c, w)
-		if at < c.at || at == c.at && (w == c.last || c.best != c.last) {
+		if at < c.at || at == c.at && s.before(c, w, at) {
 			c.best, c.at = w, at
 		}
 	}
+}
+
+// before reports whether a warp issues before the best one so far, if both can at the same time.
+func (s *sim) before(c *core, w *warp, at float64) bool {
+	if w.queued(c, at) && c.best.queued(c, at) {
+		return w.at < c.best.at
+	}
+	return w == c.last || c.best != c.last
+}
+
+// queued reports whether a warp that can issue at a time has been waiting for its pipe until then.
+func (w *warp) queued(c *core, at float64) bool {
+	return w.at < at && c.pipes[pipeOf[w.op.cost.unit]] >= at && pipeOf[w.op.cost.unit] != noPipe
 }
 
 // earliest returns when a warp can issue its next operation.
@@ -317,5 +341,6 @@ func (s *sim) waves(w *warp) float64 {
 	if w.event.Fact < 0 {
 		return s.rates.memorySM
 	}
-	return max(s.rates.memorySM, float64(w.g.trace.Facts[w.event.Fact].Wavefronts)*s.rates.wavefront)
+	waves := max(w.g.trace.Facts[w.event.Fact].Wavefronts, w.op.joined)
+	return max(s.rates.memorySM, float64(waves)*s.rates.wavefront)
 }

@@ -57,18 +57,18 @@ var pipeOf = [unitCount]pipe{
 // rates are the numbers of a chip that the simulation uses, in cycles of the SM clock unless a
 // name says otherwise.
 type rates struct {
-	latency, interval                                                    [unitCount]float64
-	ghz                                                                  float64
-	tensorF16, tensorFP8, mmaShare                                       float64
-	shared, wavefront, wavefrontLatency                                  float64
-	memorySM, memoryQueue                                                float64
-	l1, l2, dram, l2Bytes, smBytes                                       float64
-	tma, tmaIssue, tmaEngine, tensorMap, bulkBytes                       float64
-	arrive, try, wake, barrier, barrierWarp                              float64
-	cluster, clusterRelease, clusterStart, dsmem, dsmemBytes             float64
-	wgmma, fence, fenceGPU, setmaxnreg, special, vote, redux             float64
-	param, constant, atomic, blockStart, fetchLine, fetchNext, fetchMiss float64
-	nearLines                                                            int // lines of machine code that a sub-core holds
+	latency, interval                                                                   [unitCount]float64
+	ghz                                                                                 float64
+	tensorF16, tensorFP8, mmaShare                                                      float64
+	shared, wavefront, wavefrontLatency                                                 float64
+	memorySM, memoryQueue                                                               float64
+	l1, l2, dram, l2Bytes, smBytes                                                      float64
+	tma, tmaIssue, tmaEngine, tensorMap, bulkBytes                                      float64
+	arrive, try, wake, barrier, barrierWarp                                             float64
+	cluster, clusterRelease, clusterStart, dsmem, dsmemBytes                            float64
+	wgmma, wgmmaPorts, fence, fenceGPU, setmaxnreg, special, vote, redux                float64
+	param, constant, atomic, blockStart, blockInterval, fetchLine, fetchNext, fetchMiss float64
+	nearLines                                                                           int // lines of machine code that a sub-core holds
 }
 
 func ratesOf(c *chips.Chip, mhz float64) *rates {
@@ -103,9 +103,10 @@ func ratesOf(c *chips.Chip, mhz float64) *rates {
 	r.clusterRelease, r.clusterStart = g("cluster_release"), g("cluster_start")
 	r.dsmem, r.dsmemBytes = g("dsmem_latency"), g("dsmem_bytes")
 	r.wgmma, r.fence, r.fenceGPU, r.setmaxnreg = g("wgmma_latency"), g("fence_latency"), g("fence_gpu_latency"), g("setmaxnreg_latency")
+	r.wgmmaPorts = g("wgmma_ports")
 	r.param = g("param_ns") * r.ghz
 	r.special, r.vote, r.redux, r.constant = g("special_latency"), g("vote_latency"), g("redux_latency"), g("const_latency")
-	r.atomic, r.blockStart = g("atomic_ns")*r.ghz, g("block_start")
+	r.atomic, r.blockStart, r.blockInterval = g("atomic_ns")*r.ghz, g("block_start"), g("block_interval")
 	r.fetchLine, r.fetchNext = g("fetch_line"), g("fetch_next")
 	r.fetchMiss, r.nearLines = g("fetch_miss"), int(g("loop_instructions")/8)
 	return r
