@@ -60,6 +60,8 @@ launch it, as for attest exec. Then there are predictions only.
 --trace writes the predicted timeline of the SMs that end last as trace events: each warp is a
 track with what it runs and what it waits for. Open the file at ui.perfetto.dev.
 
+--html writes a page with the same timeline, drawn without a network, and where the time goes.
+
 --metrics names metrics of ncu that are collected and shown as well (ncu --query-metrics
 lists them). --evidence keeps what ncu wrote as a record: every metric with its unit, the
 table as it was, ncu's version and flags, the kernel, and the output of ptxas -v if ptxas is
@@ -82,6 +84,7 @@ the peak:
 		Example: `  attest profile stage3b
   attest profile stage5 --shape long --chip H200
   attest profile hopper --trace hopper.json
+  attest profile hopper --html hopper.html
   attest profile mine.ptx --shape 1,8,512,64 --lines 20
   attest profile kernel.ptx --launch launch.json --chip H200
   attest profile hopper --metrics sm__warps_active.avg,dram__bytes_read.sum --evidence .attest
@@ -98,6 +101,7 @@ the peak:
 	f.StringVar(&x.cache, "cache", string(timing.Warm), "where the operands are at the start of the predicted run: warm (in the L2) or cold (in DRAM)")
 	complete(c, "cache", string(timing.Warm), string(timing.Cold))
 	f.StringVar(&x.trace, "trace", "", "file for the predicted timeline of one SM or cluster, for ui.perfetto.dev")
+	f.StringVar(&x.html, "html", "", "file for a page with the predicted timeline and where the time goes")
 	f.IntVar(&x.text.Lines, "lines", 8, "number of source lines to show")
 	f.StringSliceVar(&x.metrics, "metrics", nil, "metrics of Nsight Compute to collect and show as well, with commas")
 	keepFlag(c, &x.Dir, "", "what Nsight Compute measures")
@@ -115,6 +119,7 @@ type profiler struct {
 	chip    string
 	metrics []string
 	trace   string // file
+	html    string // file
 	launch  string // launch file
 	cache   string // warm or cold
 	text    profile.Text
@@ -158,7 +163,7 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	if err := x.writeTrace(o.Timeline); err != nil {
+	if err := x.writeTimeline(r, o.Timeline); err != nil {
 		return err
 	}
 	if err := r.Fit(ctx); err != nil {
@@ -175,16 +180,25 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 	return nil
 }
 
-// writeTrace writes the timeline to the file of --trace.
-func (x *profiler) writeTrace(t *timeline.Timeline) error {
-	if t == nil {
+// writeTimeline writes the timeline to the files of --trace and --html.
+func (x *profiler) writeTimeline(r *profile.Report, t *timeline.Timeline) error {
+	var text bytes.Buffer
+	if x.trace != "" {
+		if err := t.Write(&text); err != nil {
+			return err
+		}
+		if err := atomicfile.Write(x.trace, text.Bytes()); err != nil {
+			return err
+		}
+	}
+	if x.html == "" {
 		return nil
 	}
-	var text bytes.Buffer
-	if err := t.Write(&text); err != nil {
+	text.Reset()
+	if err := r.WriteHTML(&text, t); err != nil {
 		return err
 	}
-	return atomicfile.Write(x.trace, text.Bytes())
+	return atomicfile.Write(x.html, text.Bytes())
 }
 
 // keep keeps what Nsight Compute measured, if --evidence names a folder.
@@ -242,7 +256,7 @@ func (x *profiler) runLaunch(ctx context.Context, names []string, progress *term
 	}
 	o := x.options()
 	r := profile.OfLaunches(names[0], works, chip, o)
-	if err := x.writeTrace(o.Timeline); err != nil {
+	if err := x.writeTimeline(r, o.Timeline); err != nil {
 		return err
 	}
 	progress.Print(func() { x.print(r) })
@@ -252,7 +266,7 @@ func (x *profiler) runLaunch(ctx context.Context, names []string, progress *term
 // options returns what the report contains.
 func (x *profiler) options() profile.Options {
 	o := profile.Options{Counters: x.text.Counters || x.env.JSON, Cold: x.cache == string(timing.Cold)}
-	if x.trace != "" {
+	if x.trace != "" || x.html != "" {
 		o.Timeline = &timeline.Timeline{}
 	}
 	return o

@@ -17,15 +17,7 @@ import (
 )
 
 func TestReport(t *testing.T) {
-	shape := problem.Named{Shape: problem.Square(1, 1, 64, 64)}
-	s, err := lab.Preset("stage3b", problem.Attention{Shape: shape.Shape}, kernel.Chip{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Of(t.Context(), s, shape, chips.For(s.Target, nil), Options{Counters: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := profiled(t, "stage3b", Options{Counters: true})
 	if err := r.Measure(t.Context(), &machine.Machine{Name: "emu"}, nil); err != nil || r.NCUNote != "no GPU here" {
 		t.Fatalf("%q, %v", r.NCUNote, err)
 	}
@@ -49,6 +41,21 @@ func TestReport(t *testing.T) {
 			t.Errorf("no %s in the JSON", key)
 		}
 	}
+}
+
+// profiled returns the report of a preset on a small problem.
+func profiled(t *testing.T, name string, o Options) *Report {
+	t.Helper()
+	shape := problem.Named{Shape: problem.Square(1, 1, 64, 64)}
+	s, err := lab.Preset(name, problem.Attention{Shape: shape.Shape}, kernel.Chip{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Of(t.Context(), s, shape, chips.For(s.Target, nil), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // twoLaunches copies q to a workspace and the workspace to o.

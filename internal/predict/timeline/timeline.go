@@ -27,6 +27,7 @@ type Timeline struct {
 	open    map[track]*slice
 	phases  map[counter]int
 	blocks  map[int]bool
+	roles   map[track]*role
 	works   int
 	dropped int
 }
@@ -57,6 +58,8 @@ type event struct {
 	ID    int            `json:"id,omitempty"`
 	Color string         `json:"cname,omitempty"`
 	Args  map[string]any `json:"args,omitempty"`
+
+	why machine.Reason // of a wait
 }
 
 const (
@@ -95,10 +98,14 @@ func (t *Timeline) file(id int32) string {
 // Issue is called by the replay.
 func (t *Timeline) Issue(_, block, warp int, id int32, since, at float64, why machine.Reason) {
 	if t.open == nil {
-		t.open, t.phases, t.blocks = map[track]*slice{}, map[counter]int{}, map[int]bool{}
+		t.open, t.phases, t.blocks, t.roles = map[track]*slice{}, map[counter]int{}, map[int]bool{}, map[track]*role{}
 	}
 	t.blocks[block] = true
 	k := track{block, warp}
+	if t.roles[k] == nil {
+		t.roles[k] = &role{}
+	}
+	t.roles[k].see(&t.Program[id])
 	s, name := t.open[k], t.file(id)
 	waited := at-since >= shortest
 	if s != nil && (waited || s.name != name) {
@@ -106,7 +113,7 @@ func (t *Timeline) Issue(_, block, warp int, id int32, since, at float64, why ma
 		s = nil
 	}
 	if waited {
-		t.add(event{Name: why.String(), Cat: "wait", Ph: "X", Ts: since, Dur: at - since, Pid: block, Tid: warp, Color: colours[why], Args: map[string]any{"ptx line": t.Program[id].Pos.Line, "instruction": t.Program[id].Op.Text}})
+		t.add(event{Name: why.String(), Cat: "wait", Ph: "X", Ts: since, Dur: at - since, Pid: block, Tid: warp, Color: colours[why], why: why, Args: map[string]any{"ptx line": t.Program[id].Pos.Line, "instruction": t.Program[id].Op.Text}})
 	}
 	if s == nil {
 		s = &slice{name: name, from: at, line: int(t.Program[id].Pos.Line)}
@@ -155,21 +162,37 @@ func (t *Timeline) Work(block, warp int, id int32, from, to float64) {
 	t.add(event{Name: name, Cat: "in flight", Ph: "e", Ts: to, Pid: block, Tid: warp, ID: t.works})
 }
 
-// Write writes the events as JSON.
-func (t *Timeline) Write(to io.Writer) error {
-	tracks := slices.Collect(maps.Keys(t.open))
-	sorted.By(tracks, func(a, b track) int {
-		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.warp, b.warp))
-	})
-	for _, k := range tracks {
+// closeAll writes the runs of instructions that are still open.
+func (t *Timeline) closeAll() {
+	for _, k := range inOrder(t.open) {
 		t.close(k, t.open[k])
 	}
+}
+
+// inOrder returns the tracks of a map by block and warp.
+func inOrder[V any](of map[track]V) []track {
+	list := slices.Collect(maps.Keys(of))
+	sorted.By(list, func(a, b track) int {
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.warp, b.warp))
+	})
+	return list
+}
+
+// Write writes the events as JSON.
+func (t *Timeline) Write(to io.Writer) error {
+	t.closeAll()
 	w := bufio.NewWriter(to)
 	fmt.Fprintf(w, "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"times\": \"PREDICTED\", \"chip\": %q, \"dropped events\": %d},\n\"traceEvents\": [\n", t.Chip, t.dropped)
 	for _, block := range sorted.Keys(t.blocks) {
 		name := event{Name: "process_name", Ph: "M", Pid: block, Args: map[string]any{"name": fmt.Sprintf("block %d, PREDICTED for %s", block, t.Chip)}}
 		track := event{Name: "thread_name", Ph: "M", Pid: block, Tid: blockTrack, Args: map[string]any{"name": "block"}}
 		if err := writeEvents(w, name, track); err != nil {
+			return err
+		}
+	}
+	for _, k := range inOrder(t.roles) {
+		of := Track{Warp: k.warp, Role: t.roleOf(k)}
+		if err := writeEvents(w, event{Name: "thread_name", Ph: "M", Pid: k.block, Tid: k.warp, Args: map[string]any{"name": of.Name()}}); err != nil {
 			return err
 		}
 	}

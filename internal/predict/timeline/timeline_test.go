@@ -43,7 +43,7 @@ func TestWrite(t *testing.T) {
 		name, ph string
 		ts, dur  float64
 	}{
-		{"process_name", "M", 0, 0}, {"thread_name", "M", 0, 0}, {"one.go", "X", 0, 0.002}, {"special functions", "X", 0.002, 0.1}, {"mbarrier at 64", "C", 0.09, 0},
+		{"process_name", "M", 0, 0}, {"thread_name", "M", 0, 0}, {"thread_name", "M", 0, 0}, {"one.go", "X", 0, 0.002}, {"special functions", "X", 0.002, 0.1}, {"mbarrier at 64", "C", 0.09, 0},
 		{"ex2.approx.ftz.f32", "b", 0.005, 0}, {"ex2.approx.ftz.f32", "e", 0.08, 0}, {"block", "X", 0, 0.103}, {"two.go", "X", 0.102, 0.001}, {"end", "M", 0, 0},
 	}
 	if len(file.TraceEvents) != len(want) {
