@@ -36,6 +36,7 @@ var layers = []string{
 	"internal/occupancy",
 	"internal/buildgen",
 	"build",
+	"build/marks",
 	"build/tile",
 	"numeric/scalar",
 	"numeric/simd",
