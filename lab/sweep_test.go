@@ -52,7 +52,7 @@ func TestChecklist24EveryColumn(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		causal bool
-	}{{"stage3b", false}, {"hopper-latency", false}, {"hopper-latency", true}, {"ada", true}} {
+	}{{"stage3b", false}, {"hopper-latency", false}, {"hopper-latency", true}, {"ada-throughput", true}} {
 		s, err := Preset(c.name, problem.Attention{Causal: c.causal}, kernel.Chip{})
 		if err != nil {
 			t.Fatal(err)
