@@ -42,7 +42,28 @@ func (d *deriver) sweep() (list []Case) {
 			list = append(list, d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs}))
 		}
 	}
-	return append(list, d.farSweep()...)
+	return append(append(list, d.splitDiagonals()...), d.farSweep()...)
+}
+
+// diagonals is the number of cases of splitDiagonals. Only in half of the rows all keys have the same weight,
+// and the fragments of mma have 16 rows: in this many cases each column meets the diagonal in several such
+// rows of each half of a fragment.
+const diagonals = 16
+
+// splitDiagonals returns cases for a causal kernel that splits the keys of a row. The diagonal of a whole tile
+// of rows begins in one round of tiles and ends in the round before, whose code may have a mask of its own.
+func (d *deriver) splitDiagonals() (list []Case) {
+	split := d.m.s.Structure["split"]
+	if split < 2 || !d.m.s.Problem.Causal {
+		return nil
+	}
+	for i := range diagonals {
+		keys := d.sweptTile()*split + 1 + i // the fewer keys are in the last round, the more rows end in the one before
+		if s, ok := d.sweepShape(extents{1, 1, 1, d.tileQ, keys}); ok {
+			list = append(list, d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs}))
+		}
+	}
+	return list
 }
 
 // farSweep returns the part of a sweep with the keys of farKeys. It is empty if the kernel supports only
