@@ -22,9 +22,6 @@ type Config struct {
 	// basic block, so that the tensor cores are busy meanwhile. It takes registers for both, and the
 	// scores of the last round are computed twice, so it does not suit few rounds.
 	Ahead bool `json:"ahead"`
-	// Whole gives every round a slot of its own. A warp then has at most 128 keys: so few that the
-	// tensor cores add P·V to O, which saves registers and an fma per element and round.
-	Whole bool `json:"whole"`
 	// BlocksPerSM is the number of blocks that share the registers of an SM.
 	BlocksPerSM int `json:"blocks_per_sm"`
 	// Widen converts bytes to f16 before each product, for chips before sm_89, whose tensor
@@ -41,9 +38,6 @@ func (c Config) String() string {
 	if c.Ahead {
 		s += " ahead"
 	}
-	if c.Whole {
-		s += " whole"
-	}
 	if c.BlocksPerSM > 1 {
 		s += fmt.Sprintf(" blocks-%d", c.BlocksPerSM)
 	}
@@ -57,7 +51,6 @@ const (
 	warpRows   = 16      // query rows of a warp
 	stepKeys   = 32      // keys that one product of P·V sums over
 	groupCols  = 32      // columns of O that are accumulated at a time
-	wholeKeys  = 128     // keys of a warp over which the tensor cores add up O; more would cost accuracy
 	sharedUnit = 1 << 10 // the alignment of shared tiles; also what the driver reserves per block
 	maxThreads = 1024
 )
@@ -90,14 +83,8 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("%d rows with keys split over %d warps: a block would have %d threads, at most %d are possible", c.Rows, c.Shares, c.threads(), maxThreads)
 	case p.D/c.Shares%16 != 0:
 		return fmt.Errorf("head dimension %d with keys split over %d warps: each warp merges an equal share of the columns, a multiple of 16; use fewer shares", p.D, c.Shares)
-	case c.Ahead && c.Shares > 1:
-		return fmt.Errorf("scores ahead with keys split over %d warps: use one of both", c.Shares)
 	case c.Stages < 2 || c.Stages > 8:
 		return fmt.Errorf("%d stages: use 2 to 8", c.Stages)
-	case c.Whole && (c.Ahead || c.Stages*c.TileN > wholeKeys):
-		return fmt.Errorf("%d rounds of %d keys for O in the tensor cores: use at most %d keys in all, and no scores ahead", c.Stages, c.TileN, wholeKeys)
-	case c.Whole && !c.keepsQ(p.D):
-		return fmt.Errorf("head dimension %d with %v: Q does not fit in the registers; use slots that are filled again", p.D, c)
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
 	}
@@ -123,29 +110,11 @@ const (
 // rowGroups returns the number of groups of 16 query rows in a block.
 func (c Config) rowGroups() int { return c.Rows / warpRows }
 
-// threads returns the threads of a block: a warp for each group of rows and each share of the keys,
-// and with Whole one that copies.
-func (c Config) threads() int {
-	warps := c.rowGroups() * c.Shares
-	if c.Whole {
-		warps++
-	}
-	return 32 * warps
-}
+// threads returns the threads of a block: a warp for each group of rows and each share of the keys.
+func (c Config) threads() int { return 32 * c.rowGroups() * c.Shares }
 
 // roundKeys returns the keys of a round: a tile for each share.
 func (c Config) roundKeys() int { return c.TileN * c.Shares }
-
-// slotRows returns the rows of a tile of K or V as the warps read it: one slot, or with Whole all slots.
-func (c Config) slotRows() int {
-	if c.Whole {
-		return c.Stages * c.TileN
-	}
-	return c.TileN
-}
-
-// groups returns the number of groups of copies of a team with Whole.
-func (c Config) groups() int { return valuesOf + c.Stages }
 
 // registers returns the registers per thread if BlocksPerSM blocks share an SM.
 func (c Config) registers() int {
@@ -155,16 +124,13 @@ func (c Config) registers() int {
 
 // registersNeeded estimates how many registers are live at once in the loop.
 func (c Config) registersNeeded(p problem.Attention) int {
-	others := 32 // addresses, fragments of K and V, positions in the ring, m, l, c
+	const others = 32 // addresses, fragments of K and V, positions in the ring, m, l, c
 	S, P, T := c.TileN/2, c.TileN/8, groupCols/2
 	if c.Widen {
 		P *= 2
 	}
 	if c.Ahead {
 		P += S
-	}
-	if c.Whole { // no ring, and no T
-		others, T = 24, 0
 	}
 	return max(S, P+T) + p.D/2 + 4*c.queryWords(p.D) + others
 }
@@ -186,16 +152,12 @@ func (c Config) queryWords(d int) int {
 func (c Config) keepsQ(d int) bool { return c.queryWords(d) > 1 }
 
 // plan is the layout of a block's shared memory, in bytes from its beginning. Each team, the warps
-// with the same share of the keys, has a ring of its own. When no warp of a team reads keys any more,
-// it writes what it sends to other teams over them.
+// with the same share of the keys, has a ring of its own. Once it has finished with its ring, it
+// writes what it sends to other teams over it.
 type plan struct {
-	q, rings int // the tile of Q, if it is in shared memory, and the first team's ring
-	tile     int // bytes of a tile of K or V
-	values   int // the tiles of V in a team's ring; those of K come first
+	q, rings int // the tile of Q, and the first team's ring
+	tile     int // bytes of a tile of K or V; a slot has one of each
 	team     int // bytes of a team's ring
-	bars     int // with Whole, mbarriers: for each team one per group of copies
-	outbox   int // what the first team sends
-	sent     int // bytes from the outbox of a team to that of the next team
 	logs     int // the logarithms of row sums of warps that split keys; see merge.go
 	total    int
 }
@@ -205,31 +167,15 @@ func pitched(d int) bool { return d&(d-1) != 0 }
 
 // plan returns the layout for head dimension d.
 func (c Config) plan(d int) plan {
-	p := plan{tile: tile.Bytes(c.TileN, d, !pitched(d))}
-	if !c.Whole { // slots are apart
-		p.tile = roundUp(p.tile)
-	}
+	p := plan{tile: roundUp(tile.Bytes(c.TileN, d, !pitched(d)))}
 	take := func(bytes int) int {
 		at := p.total
 		p.total += roundUp(bytes)
 		return at
 	}
-	p.values = roundUp(c.Stages * p.tile)
-	p.team = 2 * p.values
-	if !c.Whole { // what a team sends overwrites K, but not V
-		p.values = max(p.values, roundUp(c.outbox(d)))
-		p.team = p.values + c.Stages*p.tile
-	}
-	if !c.keepsQ(d) {
-		p.q = take(tile.Bytes(c.Rows, d, !pitched(d)))
-	}
+	p.team = max(c.Stages*2*p.tile, roundUp(c.outbox(d)))
+	p.q = take(tile.Bytes(c.Rows, d, !pitched(d)))
 	p.rings = take(c.Shares * p.team)
-	p.outbox, p.sent = p.rings, p.team
-	if c.Whole {
-		p.sent = c.outbox(d)
-		p.outbox = take(c.Shares * p.sent)
-		p.bars = take(c.Shares * c.groups() * 8)
-	}
 	if c.Shares > 1 {
 		p.logs = take(c.rowGroups() * c.Shares * warpRows * 4)
 	}

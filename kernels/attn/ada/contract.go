@@ -60,8 +60,8 @@ const (
 	maxSeq = 1 << 23
 	// maxRowTiles keeps the number of a block in a signed 32-bit integer.
 	maxRowTiles = 1 << 28
-	// maxGrid is the largest extent of a grid in y and in z.
-	maxGrid = 65535
+	// maxGridY is the largest extent of a grid in y.
+	maxGridY = 65535
 )
 
 // rules returns the limits on the sizes of a problem. The contract states them, and
@@ -73,19 +73,12 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 		attn.Rule(fmt.Sprintf("B*H*cdiv(Sq, %d) <= %d", warpRows, maxRowTiles),
 			fmt.Sprintf("a launch has at most %d tiles of %d query rows: divide the batch", maxRowTiles, warpRows)),
 	}
-	if keys := c.Stages * c.roundKeys(); c.Whole {
-		list = append(list, attn.Rule(fmt.Sprintf("Skv <= %d", keys),
-			fmt.Sprintf("the keys have a slot for each round, %d in all: use slots that are filled again", keys)))
-	}
 	if p.Causal {
-		return append(list,
-			attn.Rule(fmt.Sprintf("cdiv(Sq, %d) <= %d", c.Rows, maxGrid),
-				fmt.Sprintf("causal blocks of %d rows take at most %d queries: use more rows per block", c.Rows, maxGrid*c.Rows)),
-			attn.Rule(fmt.Sprintf("B <= %d", maxGrid),
-				fmt.Sprintf("a launch takes at most %d sequences: divide the batch", maxGrid)))
+		return append(list, attn.Rule(fmt.Sprintf("cdiv(Sq, %d) <= %d", c.Rows, maxGridY),
+			fmt.Sprintf("causal blocks of %d rows take at most %d queries: use more rows per block", c.Rows, maxGridY*c.Rows)))
 	}
-	return append(list, attn.Rule(fmt.Sprintf("H <= %d && B <= %[1]d", maxGrid),
-		fmt.Sprintf("a launch takes at most %d heads and as many sequences: divide the batch", maxGrid)))
+	return append(list, attn.Rule(fmt.Sprintf("B*H <= %d", maxGridY),
+		fmt.Sprintf("a launch takes at most %d heads, B*H: divide the batch", maxGridY)))
 }
 
 // grid returns the extents of the grid. The blocks of one head start one after the other, so
@@ -94,7 +87,7 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 func (c Config) grid(p problem.Attention) []expr.Expr {
 	tiles := fmt.Sprintf("cdiv(Sq, %d)", c.Rows)
 	if p.Causal {
-		return attn.Exprs("H", "B", tiles)
+		return attn.Exprs("B*H", tiles)
 	}
-	return attn.Exprs(tiles, "H", "B")
+	return attn.Exprs(tiles, "B*H")
 }
