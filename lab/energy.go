@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/record"
@@ -24,7 +25,7 @@ func (m *measurement) energy(ctx context.Context, timer *timing.Timer, t *record
 
 func (m *measurement) consumed(ctx context.Context, timer *timing.Timer, method timing.Method, own []*contestant, candidates []timing.Candidate) (list []timing.Energy, err error) {
 	if m.p.Sensor == nil {
-		return nil, fmt.Errorf("NVML is not there")
+		return nil, errors.New("NVML is not there")
 	}
 	for i, c := range candidates {
 		if i < len(own) {

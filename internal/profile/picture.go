@@ -113,7 +113,7 @@ func label(t *timeline.Track) string {
 	return fmt.Sprintf("%d %s", t.Warp, t.Role)
 }
 
-// cell is how much of a column a warp spent on each reason.
+// cell holds, per reason, the share of a column that a warp spent on it.
 type cell [machine.ReasonCount]float64
 
 // cellsOf divides the time between two moments into columns.
