@@ -33,6 +33,14 @@ var resourcesGate = spec{record.ResourcesGate, func(j *judgement) record.Gate {
 		u := &r.Usage[i]
 		measured, estimated := overBudget(r, u)
 		over, unsure = append(over, measured...), append(unsure, estimated...)
+		if f := blocks(r, u); f != nil && f.Blocks == 0 {
+			text := fmt.Sprintf("%s: a block of %d threads with %s does not fit on an SM (%s)", u.Target, r.Threads, registers(u.Registers), f.Limit)
+			if u.Registers.Source == resources.Estimate {
+				unsure = append(unsure, text)
+			} else {
+				over = append(over, text)
+			}
+		}
 		if !u.Registers.Known() {
 			unsure = append(unsure, u.Target+": the number of registers is not known")
 		}
