@@ -23,8 +23,9 @@ type Kernel struct {
 	Let      []Binding `json:"let,omitempty"`
 	Operands []Operand `json:"operands"` // every piece of memory, once
 	Launches []Launch  `json:"launches"` // the launches in stream order
-	// Claims are the precisions that the gate may expect: "p" is the type to which the
-	// weights of the softmax are rounded, and "accumulator" the type of the sums.
+	// Claims are what the gate may expect: "p" is the type to which the weights of the softmax
+	// are rounded, and "accumulator" the type of the sums. "deterministic" is "false" if the
+	// last bits of the output depend on the order of atomic additions.
 	Claims map[string]string `json:"claims,omitempty"`
 	// Structure are sizes inside the kernel. Mistakes often appear at their multiples, so
 	// the gate tests there: "tile_q" query rows of a block, "tile_kv" keys of a tile,
@@ -180,6 +181,13 @@ func (k *Kernel) Operand(name string) *Operand {
 	}
 	return nil
 }
+
+// Deterministic reports whether the kernel gives the same bits each time it runs on the same
+// inputs. It does unless it claims the opposite.
+func (k *Kernel) Deterministic() bool { return k.Claims[ClaimedDeterministic] != "false" }
+
+// ClaimedDeterministic is the claim that [Kernel.Deterministic] reads.
+const ClaimedDeterministic = "deterministic"
 
 // Entries returns the names of the entries that are launched, each once.
 func (k *Kernel) Entries() (names []string) {

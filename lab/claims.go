@@ -8,6 +8,9 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // The precisions that a kernel claims.
@@ -26,9 +29,12 @@ var (
 // that claims less than it needs would be judged by a yardstick that it chose itself.
 func checkClaims(k *kernel.Kernel, p problem.Attention) error {
 	for _, name := range sorted.Keys(k.Claims) {
-		if name != claimedP && name != claimedAccumulator {
-			return fmt.Errorf("claims %s: only %s and %s can be claimed", name, claimedP, claimedAccumulator)
+		if name != claimedP && name != claimedAccumulator && name != kernel.ClaimedDeterministic {
+			return fmt.Errorf("claims %s: only %s, %s and %s can be claimed", name, claimedP, claimedAccumulator, kernel.ClaimedDeterministic)
 		}
+	}
+	if err := checkDeterministic(k); err != nil {
+		return err
 	}
 	weight := claimed(k, claimedP, problem.F16)
 	sum := claimed(k, claimedAccumulator, problem.F32)
@@ -45,6 +51,36 @@ func checkClaims(k *kernel.Kernel, p problem.Attention) error {
 		return fmt.Errorf("claims sums in f16, but tensor cores add products of %s in f32", p.Format)
 	}
 	return nil
+}
+
+// checkDeterministic refuses the claim that a kernel is not deterministic if the text has no atomic
+// operation: without one, bits that differ between runs come from a race or from the moment.
+func checkDeterministic(k *kernel.Kernel) error {
+	if said := k.Claims[kernel.ClaimedDeterministic]; said != "" && said != "true" && said != "false" {
+		return fmt.Errorf("claims %s %q: use true or false", kernel.ClaimedDeterministic, said)
+	}
+	m, err := parse.Parse(k.Name, k.PTX)
+	if k.Deterministic() || err != nil { // the devices report an error of the text
+		return nil
+	}
+	for _, f := range m.Funcs() {
+		for _, st := range f.Body {
+			if in, ok := st.(*ptx.Inst); ok && combines(in) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("claims that it is not deterministic, but has no atomic operation: remove the claim")
+}
+
+// combines reports whether an instruction is an atomic operation or a reduction in memory.
+func combines(in *ptx.Inst) bool {
+	b, err := isa.BindInst(in)
+	if err != nil {
+		return false
+	}
+	role := b.Match.Class().Role
+	return role == isa.RoleAtomic || role == isa.RoleReduction || role == isa.RoleAsyncReduction
 }
 
 func claimed(k *kernel.Kernel, name string, otherwise problem.Format) problem.Format {

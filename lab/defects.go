@@ -13,6 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
@@ -125,7 +126,8 @@ func (m *measurement) watch(ctx context.Context, x *reach, s problem.Shape) (end
 	d.Shapes, d.Inputs = append(d.Shapes, s), append(d.Inputs, inputs)
 	one := watchedCase(s, inputs)
 	one.Own = m.p.Defects.Own
-	in, err := newInputs(m.s, m.resolved(one))
+	one = m.resolved(one)
+	in, err := newInputs(m.s, one)
 	if err != nil {
 		return false, err
 	}
@@ -143,18 +145,42 @@ func (m *measurement) watch(ctx context.Context, x *reach, s problem.Shape) (end
 			found[i].Schedule = schedule
 		}
 		d.Add(s, found...)
-		switch {
-		case out == nil:
+		if out == nil {
 			return false, nil
-		case first == nil:
+		}
+		if first == nil {
 			first = out
-		case !first.same(*out):
-			d.Depends = true
+		}
+		if err := m.judgeOrder(ctx, one, in, first, out); err != nil {
+			return false, err
 		}
 		m.meter.step(weightChecked * weight(s))
 	}
 	x.tried = append(x.tried, trial{s, m.cover.Near(), executed})
 	return d.Errors == 0 || m.p.KeepGoing, nil
+}
+
+// judgeOrder compares the output in one order of warps with the output in the first order. The
+// output of a kernel that is not deterministic may differ, but it must be right in every order.
+func (m *measurement) judgeOrder(ctx context.Context, one Case, in *inputs, first, out *outputs) error {
+	d := m.r.Defects
+	d.Depends = d.Depends || !first.same(*out)
+	if m.s.Deterministic() || d.Wrong != "" {
+		return nil
+	}
+	s := m.s.varied(one.vary)
+	r, err := m.p.References.findBare(ctx, s, one, in, m.rowsOf(one.Shape))
+	if err != nil {
+		return err
+	}
+	c := record.Case{Shape: one.Shape, Seed: one.Seed, Distribution: one.Distribution, Scale: one.vary.scale, Window: one.vary.window, Softcap: one.vary.softcap, Batch: one.vary.batch}
+	if _, err := measureErrors(s, &c, r, in, *out); err != nil {
+		return err
+	}
+	if why := gate.Within(gate.Tolerance, m.s.Problem, &c); len(why) > 0 {
+		d.Wrong = fmt.Sprintf("%v, %s: %s", one.Shape, one.Distribution, why[0])
+	}
+	return nil
 }
 
 // watchOnce runs the kernel once under the checkers and returns their findings, the outputs and

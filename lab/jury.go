@@ -340,7 +340,10 @@ func (t *Trials) CompareRaces(ctx context.Context, s *Subject) (c Comparison, er
 				all.Why, all.At = fmt.Sprintf("the checkers find only a %s: %s at line %d: %s", f.Severity, f.Kind, f.Line, f.Message), at
 			}
 		}
-		if m.r.Defects.Depends {
+		if why := m.r.Defects.Wrong; why != "" {
+			return Comparison{Wrong, why, at}, nil
+		}
+		if m.r.Defects.Depends && s.Deterministic() {
 			return Comparison{Wrong, "the output depends on the order in which warps run", at}, nil
 		}
 	}

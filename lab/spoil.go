@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // changing are the inputs that the spoiler changes.
@@ -125,7 +127,7 @@ func (s *spoiler) spoils(sets []*bench, base map[string]device.Buffer, variables
 		}
 		for n, o := range b.operands {
 			if o.Role.Writable() {
-				pass = append(pass, o.spoiled(uint64(i), uint64(n)))
+				pass = append(pass, o.spoiled(b.subject, uint64(i), uint64(n)))
 			}
 		}
 	}
@@ -159,15 +161,46 @@ func (s *spoiler) spoils(sets []*bench, base map[string]device.Buffer, variables
 func flipID(set, input int) uint64 { return uint64(16 + 4*set + input) }
 
 // spoiled returns the range of a writable operand. Only outputs have digests.
-func (o *operand) spoiled(set, id uint64) spoilRange {
+func (o *operand) spoiled(s *Subject, set, id uint64) spoilRange {
 	r := spoilRange{op: fillRange, to: o.addr(), words: uint64(o.Bytes) / 4, digest: noDigest, id: 1<<20 + id}
-	switch {
-	case o.Init != kernel.AsIs:
+	if o.Init != kernel.AsIs {
 		r.op = zeroRange
-	case o.Role == kernel.Output:
-		r.digest = set
+	}
+	if o.Role == kernel.Output {
+		r.digest, r.from = set, uint64(digestOf(s, o.Name))
 	}
 	return r
+}
+
+// digestOf returns the kind of digest of an output. The outputs of a kernel that is not deterministic
+// are only similar.
+func digestOf(s *Subject, output string) digestKind {
+	switch {
+	case s.Deterministic():
+		return bitDigest
+	case output == "o" && s.Problem.Output == problem.F16:
+		return f16Digest
+	case output == "o" && s.Problem.Output == problem.BF16:
+		return bf16Digest
+	}
+	return f32Digest
+}
+
+// similar returns how much two digests of a set may differ if the outputs of two runs differ by
+// off in each element, root mean square. Signs are random, so differences of elements add up like
+// steps of a random walk; deviations is far more than chance gives.
+func similar(b *bench, off float64) uint32 {
+	if b.subject.Deterministic() {
+		return 0
+	}
+	const deviations = 8
+	var elements float64
+	for _, o := range b.operands {
+		if o.Role == kernel.Output {
+			elements += float64(o.Bytes) / 2
+		}
+	}
+	return uint32(min(deviations*(digestUnit*off+1)*math.Sqrt(elements), 1<<30))
 }
 
 // newPart returns a part of the table with enough blocks for its largest range.

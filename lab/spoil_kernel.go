@@ -16,7 +16,7 @@ type spoilOp uint64
 // The operations.
 const (
 	fillRange  spoilOp = iota // add the old content to a digest, then write bytes that change
-	zeroRange                 // write zeros
+	zeroRange                 // add the old content to a digest, then write zeros
 	copyRange                 // write the content of another range
 	renewRange                // write another range with about half of its elements negated
 	flipRange                 // negate some elements, and undo the previous pass
@@ -28,11 +28,28 @@ type spoilRange struct {
 	op     spoilOp
 	to     uint64 // address, a multiple of 16 unless it is a copyRange
 	words  uint64 // size in units of 4 bytes; of a copyRange, which may have any alignment, in bytes
-	from   uint64 // address: copyRange and renewRange
-	digest uint64 // fillRange: the set of the digest, or noDigest
+	from   uint64 // copyRange and renewRange: address; fillRange and zeroRange: digestKind
+	digest uint64 // fillRange and zeroRange: the set of the digest, or noDigest
 	elem   elementBits
 	id     uint64 // makes the random numbers of ranges different
 }
+
+// digestKind says what a digest of an output depends on. A digest of bits depends on each bit. The
+// others are sums of the elements with random signs, in units of 1/digestUnit: similar outputs have
+// similar digests.
+type digestKind uint64
+
+// The kinds.
+const (
+	bitDigest digestKind = iota
+	f16Digest
+	bf16Digest
+	f32Digest
+)
+
+// digestUnit is the number by which an element is multiplied before it is rounded and added to a
+// digest.
+const digestUnit = 1 << 16
 
 const (
 	noDigest        = 1<<32 - 1
@@ -134,16 +151,22 @@ func spoilKernel() *build.Kernel {
 	s := &spoiling{
 		k:  k,
 		op: r.Ld().CvtU32(), to: build.GlobalAt[build.U32](r.Plus(1).Ld()), words: r.Plus(2).Ld().CvtU32(),
-		from: build.GlobalAt[build.U32](r.Plus(3).Ld()), digest: r.Plus(4).Ld().CvtU32(),
+		from: build.GlobalAt[build.U32](r.Plus(3).Ld()), kind: r.Plus(3).Ld().CvtU32(), digest: r.Plus(4).Ld().CvtU32(),
 		word: r.Plus(5).Ld().CvtU32(), fill: r.Plus(6).Ld().CvtU32(), id: r.Plus(7).Ld().CvtU32(),
 		first: state.Plus(1).Ld(), salt: state.Plus(2).Ld(), turn: state.Plus(3).Ld(),
 		chunk: k.CtaidX().Rem(chunks), chunks: chunks,
 	}
 	s.pass = state.Ld().Add(pass)
 	k.Switch(s.op,
-		build.Case(uint32(fillRange), func() { s.fillOutput(digests, slots, sets) }),
+		build.Case(uint32(fillRange), func() {
+			seed := mixed(s.id.MulLo(mix1).Add(s.pass)).Xor(s.salt)
+			s.overwrite(digests, slots, sets, func(i build.U32) [4]build.U32 {
+				h := mixed(i.MulLo(mix3).Add(seed))
+				return [4]build.U32{h, h.MulLo(mix1), h.MulLo(mix2), h.MulLo(mix3)}
+			})
+		}),
 		build.Case(uint32(zeroRange), func() {
-			s.each(func(i build.U32) { s.to.At(i.Shl(2)).StV4([4]build.U32{k.U32(0), k.U32(0), k.U32(0), k.U32(0)}) }, func(i build.U32) { s.to.At(i).St(0) })
+			s.overwrite(digests, slots, sets, func(build.U32) [4]build.U32 { return [4]build.U32{k.U32(0), k.U32(0), k.U32(0), k.U32(0)} })
 		}),
 		build.Case(uint32(copyRange), s.copyBytes),
 		build.Case(uint32(renewRange), s.renew),
@@ -157,6 +180,7 @@ type spoiling struct {
 	k                 *build.Kernel
 	to, from          build.Global[build.U32]
 	op, words, digest build.U32
+	kind              build.U32
 	word, fill, id    build.U32
 	pass, first       build.U32
 	salt, turn        build.U32
@@ -173,22 +197,36 @@ func (s *spoiling) each(four, one func(i build.U32)) {
 	s.k.Loop(last.Add(thread), s.words, step, one)
 }
 
-// fillOutput adds the outputs of the previous pass to their digest and overwrites them.
-func (s *spoiling) fillOutput(digests build.Global[build.U32], slots, sets build.U32) {
-	seed := mixed(s.id.MulLo(mix1).Add(s.pass)).Xor(s.salt)
+// overwrite adds the outputs of the previous pass to their digest and overwrites them. content
+// returns the words that unit i gets; a word that is left over gets the first one of its own number.
+func (s *spoiling) overwrite(digests build.Global[build.U32], slots, sets build.U32, content func(i build.U32) [4]build.U32) {
 	sum := build.NewVar(s.k.U32(0))
-	add := func(i, old build.U32) { sum.Set(sum.Get().Add(mixed(old.Add(mixed(i))))) }
-	s.each(func(i build.U32) {
-		first := i.Shl(2)
-		for j, old := range s.to.At(first).LdV4() {
-			add(first.Add(j), old)
+	digest := func(of func(i, old build.U32) build.U32) func() {
+		return func() {
+			s.each(func(i build.U32) {
+				first := i.Shl(2)
+				for j, old := range s.to.At(first).LdV4() {
+					sum.Set(sum.Get().Add(of(first.Add(j), old)))
+				}
+				s.to.At(first).StV4(content(i))
+			}, func(i build.U32) {
+				sum.Set(sum.Get().Add(of(i, s.to.At(i).Ld())))
+				s.to.At(i).St(content(i)[0])
+			})
 		}
-		h := mixed(i.MulLo(mix3).Add(seed))
-		s.to.At(first).StV4([4]build.U32{h, h.MulLo(mix1), h.MulLo(mix2), h.MulLo(mix3)})
-	}, func(i build.U32) {
-		add(i, s.to.At(i).Ld())
-		s.to.At(i).St(mixed(i.MulLo(mix3).Add(seed)))
-	})
+	}
+	s.k.Switch(s.kind,
+		build.Case(uint32(bitDigest), digest(func(i, old build.U32) build.U32 { return mixed(old.Add(mixed(i))) })),
+		build.Case(uint32(f16Digest), digest(func(i, old build.U32) build.U32 {
+			lo, hi := build.Unpack2[build.F16](build.Cast[build.B32](old))
+			return signed(lo.CvtF32(), i.Shl(1)).Add(signed(hi.CvtF32(), i.Shl(1).Add(1)))
+		})),
+		build.Case(uint32(bf16Digest), digest(func(i, old build.U32) build.U32 {
+			lo, hi := build.Cast[build.F32](old.Shl(16)), build.Cast[build.F32](old.And(0xffff0000))
+			return signed(lo, i.Shl(1)).Add(signed(hi, i.Shl(1).Add(1)))
+		})),
+		build.Case(uint32(f32Digest), digest(func(i, old build.U32) build.U32 { return signed(build.Cast[build.F32](old), i) })),
+	)
 	all := sum.Get().ReduxSyncAdd(s.k.U32(1<<32 - 1))
 	slot := s.pass.Sub(s.first).Sub(1).MulLo(sets).Add(s.digest)
 	s.k.If(s.k.Laneid().SetpEq(0), func() {
@@ -198,6 +236,12 @@ func (s *spoiling) fillOutput(digests build.Global[build.U32], slots, sets build
 			})
 		})
 	})
+}
+
+// signed returns element i of an output in units of 1/digestUnit, with a random sign.
+func signed(x build.F32, i build.U32) build.U32 {
+	v := build.Cast[build.U32](x.Mul(float32(digestUnit)).CvtRniS32())
+	return v.MulLo(mixed(i).And(2).Sub(1)) // 1 or -1
 }
 
 // copyBytes copies the content of another range.

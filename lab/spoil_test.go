@@ -3,12 +3,14 @@ package lab
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -117,6 +119,74 @@ func TestSpoilDigest(t *testing.T) {
 	k.run(0, 1, 1)
 	if got := read(t, k.digests); slices.Max(got[:64]) != 0 {
 		t.Errorf("the first pass has a digest: %v", got[:64])
+	}
+}
+
+// TestSpoilSum wants similar outputs to have similar digests, and others different ones, for a kernel
+// whose bits vary.
+func TestSpoilSum(t *testing.T) {
+	dev, err := emu.New(ptx.SM80, emu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct {
+		name   string
+		kind   digestKind
+		encode func([]float32) []byte
+		last   float64 // the largest change of a digest by 300 last bits
+	}{
+		{"f16", f16Digest, func(x []float32) []byte { return halves(x, fp8.F16) }, 8 * digestUnit * math.Sqrt(300) / 1024},
+		{"bf16", bf16Digest, func(x []float32) []byte { return halves(x, fp8.BF16) }, 8 * digestUnit * math.Sqrt(300) / 128},
+		{"f32", f32Digest, float32s, 300},
+	} {
+		k := loadSpoiler(t, dev)
+		values := make([]float32, 300)
+		for i := range values {
+			values[i] = float32(random.NormFloat64())
+		}
+		data := c.encode(values)
+		out := k.alloc(len(data))
+		size := len(data) / len(values)
+		k.state = spoilState{first: 5, start: 5}
+		digest := func(op spoilOp, data []byte) int32 {
+			k.ranges = []spoilRange{{op: op, to: out.Addr(), words: uint64(len(data) / 4), digest: 1, from: uint64(c.kind), id: 9}}
+			write(t, k.digests, make([]byte, 64))
+			write(t, out, data)
+			k.run(0, 1, 1)
+			return int32(binary.LittleEndian.Uint32(read(t, k.digests)[4:]))
+		}
+		off := func(data []byte) float64 {
+			return math.Abs(float64(digest(fillRange, data) - digest(fillRange, c.encode(values))))
+		}
+		if digest(zeroRange, data) != digest(fillRange, data) || slices.Max(read(t, out)) == 0 {
+			t.Errorf("%s: the digest depends on what is written afterwards", c.name)
+		}
+		if digest(zeroRange, data); slices.Max(read(t, out)) != 0 {
+			t.Errorf("%s: the output is not zero", c.name)
+		}
+		near := slices.Clone(data)
+		for i := 0; i < len(near); i += size {
+			near[i] ^= byte(random.IntN(2))
+		}
+		swapped := slices.Clone(values)
+		for i := 1; i < len(values); i += 2 {
+			swapped[i-1], swapped[i] = swapped[i], swapped[i-1]
+		}
+		one := slices.Clone(values)
+		one[7]++
+		if got := off(near); got == 0 || got > c.last {
+			t.Errorf("%s: last bits change the digest by %g, at most %g is expected", c.name, got, c.last)
+		}
+		for name, other := range map[string][]float32{"no output": make([]float32, 300), "swapped elements": swapped} {
+			if got := off(c.encode(other)); got < digestUnit*math.Sqrt(300)/50 {
+				t.Errorf("%s: %s: the digest changes by %g only", c.name, name, got)
+			}
+		}
+		if got := off(c.encode(one)); math.Abs(got-digestUnit) > digestUnit/50 {
+			t.Errorf("%s: an element that is larger by 1 changes the digest by %g", c.name, got)
+		}
+		k.close()
 	}
 }
 

@@ -42,6 +42,7 @@ type card struct {
 	// defers makes launches of graphs do their work when the host waits for the stream.
 	defers  bool
 	pending []cardLaunch
+	varies  bool    // whether the last bits of the first elements of O differ from launch to launch
 	clock   float64 // the factor of events on a time; 0 is 1
 	texts   map[string]string
 }
@@ -107,7 +108,7 @@ func (c *card) launch(ctx context.Context, k *cardKernel, l device.Launch, graph
 		run, took = decide(k.module, c.n[k.module], took)
 	}
 	if graph && c.defers {
-		c.pending = append(c.pending, cardLaunch{k, l})
+		c.pending = append(c.pending, cardLaunch{k: k, l: l})
 		return nil
 	}
 	share := 1.0
@@ -154,6 +155,22 @@ func (c *card) remembered(k *cardKernel, l device.Launch) (bool, error) {
 	return true, b.Read(at, data)
 }
 
+// vary changes last bits of O, which is in f32.
+func (c *card) vary(l device.Launch) error {
+	b, at, ok := c.output(l)
+	if !c.varies || !ok {
+		return nil
+	}
+	data := make([]byte, 256)
+	if err := b.Read(at, data); err != nil {
+		return err
+	}
+	for i := 0; i < len(data); i += 4 {
+		data[i] ^= byte(c.random.IntN(2))
+	}
+	return b.Write(at, data)
+}
+
 // run runs a launch on the emulator and returns its share of the instructions of the first launch
 // of the kernel.
 func (c *card) run(ctx context.Context, k *cardKernel, l device.Launch) (share float64, err error) {
@@ -162,6 +179,9 @@ func (c *card) run(ctx context.Context, k *cardKernel, l device.Launch) (share f
 	}
 	stats, err := k.Kernel.(device.StatsKernel).Run(ctx, l)
 	if err != nil {
+		return 1, err
+	}
+	if err := c.vary(l); err != nil {
 		return 1, err
 	}
 	key := fmt.Sprint(k.module, k.name, l.Grid)
@@ -216,8 +236,9 @@ type cardStream struct {
 }
 
 type cardLaunch struct {
-	k *cardKernel
-	l device.Launch
+	k     *cardKernel
+	l     device.Launch
+	write func() error // set for a write, which is no launch
 }
 
 func (c *card) NewStream() (device.Stream, error) {
@@ -232,10 +253,18 @@ func (s *cardStream) Launch(k device.Kernel, l device.Launch) error {
 		return nil
 	}
 	if s.noted != nil {
-		*s.noted = append(*s.noted, cardLaunch{own, l})
+		*s.noted = append(*s.noted, cardLaunch{k: own, l: l})
 		return nil
 	}
 	return own.Launch(context.Background(), l)
+}
+
+func (s *cardStream) Write(b device.Buffer, at int64, data []byte) error {
+	if s.noted != nil {
+		*s.noted = append(*s.noted, cardLaunch{write: func() error { return b.Write(at, data) }})
+		return nil
+	}
+	return s.Stream.Write(b, at, data)
 }
 
 func (s *cardStream) Fill(b device.Buffer, value byte) error {
@@ -288,6 +317,12 @@ func (c *card) NewGraph(queue func(device.Stream) error) (device.Graph, error) {
 
 func (g *cardGraph) Replay(device.Stream) error {
 	for _, n := range g.noted {
+		if n.write != nil {
+			if err := n.write(); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := g.c.launch(context.Background(), n.k, n.l, true); err != nil {
 			return err
 		}

@@ -118,7 +118,8 @@ func (s *trialStep) run(ctx context.Context, m *measurement) error {
 // watchUntilRed runs inputs under the checkers, one schedule after the other, until there is
 // an error or the output differs.
 func (m *measurement) watchUntilRed(ctx context.Context, one Case, schedules []uint64) error {
-	in, err := newInputs(m.s, m.resolved(one))
+	resolved := m.resolved(one)
+	in, err := newInputs(m.s, resolved)
 	if err != nil {
 		return err
 	}
@@ -137,8 +138,13 @@ func (m *measurement) watchUntilRed(ctx context.Context, one Case, schedules []u
 		if first == nil {
 			first = out
 		}
-		d.Depends = out != nil && !first.same(*out)
-		if out == nil || d.Errors > 0 || d.Depends {
+		if out == nil || d.Errors > 0 {
+			return nil
+		}
+		if err := m.judgeOrder(ctx, resolved, in, first, out); err != nil {
+			return err
+		}
+		if d.Wrong != "" || d.Depends && m.s.Deterministic() {
 			return nil
 		}
 	}

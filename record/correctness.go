@@ -64,8 +64,13 @@ type Case struct {
 	InputsKept bool `json:"inputs_kept"` // whether the inputs are unchanged
 	// CacheWrong reports whether K and V differ from what they are with the new rows, for a kernel
 	// that appends rows.
-	CacheWrong  bool    `json:"cache_wrong,omitempty"`
-	Repeatable  bool    `json:"repeatable"`      // whether a second run gave the same bits, apart from elements that no run wrote
+	CacheWrong bool `json:"cache_wrong,omitempty"`
+	// Repeatable reports whether a second run gave the same bits, apart from elements that no run
+	// wrote. It is true if Varied is.
+	Repeatable bool `json:"repeatable"`
+	// Varied reports whether a second run of a kernel that declares that its bits vary gave other
+	// bits. The errors are those of the worse run.
+	Varied      bool    `json:"varied,omitempty"`
 	OutputsHash string  `json:"outputs_hash"`    // SHA-256 of O
 	Powers      []Power `json:"powers"`          // the impostors that must fail
 	Map         []Tile  `json:"map,omitempty"`   // where the errors are, when the case fails

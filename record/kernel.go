@@ -71,6 +71,10 @@ func (p Problem) MarshalText() ([]byte, error) { return p.MarshalJSON() }
 // UnmarshalText is UnmarshalJSON.
 func (p *Problem) UnmarshalText(text []byte) error { return p.UnmarshalJSON(text) }
 
+// Deterministic reports whether the kernel must give the same bits in each run: it must unless it
+// declares the opposite.
+func (k *Kernel) Deterministic() bool { return k.Call == nil || k.Call.Deterministic() }
+
 // Computes returns the problem that the kernel computes. Format is the older field and has
 // the last word.
 func (k *Kernel) Computes() problem.Attention {

@@ -166,6 +166,9 @@ type Defects struct {
 	Found     []Found         `json:"found"`
 	// Depends reports whether the output differed between schedules.
 	Depends bool `json:"depends_on_schedule"`
+	// Wrong is why an output in some schedule is wrong, for a kernel that declares that its bits
+	// vary. Outputs of other kernels are only compared with each other.
+	Wrong string `json:"wrong,omitempty"`
 	// Coverage is what ran under the checkers. It is nil if the checkers stopped at an error,
 	// and in old records.
 	Coverage *cover.Report `json:"coverage,omitempty"`

@@ -180,7 +180,7 @@ func (r *GateResult) printFindings(env *cli.Env, s term.Style) {
 		}
 		fmt.Fprintln(env)
 	}
-	if d.Depends {
+	if d.Depends && r.record.Kernel.Deterministic() {
 		fmt.Fprintln(env, "the output depends on the order in which warps run, or on the SM, the clock or the number of the launch")
 	}
 	fmt.Fprintln(env)

@@ -139,7 +139,10 @@ func wrongWith(r *RunResult) []string {
 	if d := r.Defects; d != nil && d.Errors > 0 {
 		why = append(why, "the checkers found "+english.Count(d.Errors, "error"))
 	}
-	if d := r.Defects; d != nil && d.Depends {
+	if d := r.Defects; d != nil && d.Wrong != "" {
+		why = append(why, d.Wrong)
+	}
+	if d := r.Defects; d != nil && d.Depends && r.Kernel.Deterministic() {
 		why = append(why, "the output depends on the order in which warps run, or on the SM, the clock or the number of the launch")
 	}
 	if c.Failure != "" {

@@ -3,10 +3,12 @@ package report
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -76,6 +78,10 @@ func TestRemark(t *testing.T) {
 		if got := cases(&record.Record{Correctness: &record.Correctness{Cases: list}}); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+	varies := record.Kernel{Call: &kernel.Kernel{Claims: map[string]string{"deterministic": "false"}}}
+	if got := cases(&record.Record{Kernel: varies, Correctness: &record.Correctness{Cases: []record.Case{right}}}); got != "1, bits vary" {
+		t.Errorf("a kernel that declares that it is not deterministic: %s", got)
 	}
 	if got := cases(&record.Record{}); got != none {
 		t.Errorf("without cases: %s", got)
@@ -164,5 +170,33 @@ func TestGatesCell(t *testing.T) {
 	}
 	if got := gatesCell(nil).Text; got != none {
 		t.Errorf("without a verdict: %q", got)
+	}
+}
+
+// TestDeclaredBits wants texts to say that a kernel declares that it is not deterministic, and to tell
+// bits that vary as declared from those that must not.
+func TestDeclaredBits(t *testing.T) {
+	declared := record.Kernel{Call: &kernel.Kernel{Claims: map[string]string{"deterministic": "false"}}}
+	for _, c := range []struct {
+		name string
+		r    record.Record
+		want string
+		fact bool
+	}{
+		{"a usual kernel", record.Record{Defects: &record.Defects{}}, "", false},
+		{"it depends on the schedule", record.Record{Defects: &record.Defects{Depends: true}}, "the output depends on the schedule", false},
+		{"as it declares", record.Record{Kernel: declared, Defects: &record.Defects{Depends: true}}, "the last bits of the output depend on the schedule, as the kernel declares", true},
+		{"and is wrong", record.Record{Kernel: declared, Defects: &record.Defects{Wrong: "max error 9"}}, "the output is wrong in some schedule: max error 9", true},
+	} {
+		var said []string
+		for _, d := range defects(&c.r)[1:] {
+			said = append(said, d.Text)
+		}
+		if got := strings.Join(said, "; "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if got := slices.ContainsFunc(facts(&c.r), func(f [2]string) bool { return f[0] == "bits" }); got != c.fact {
+			t.Errorf("%s: a fact about bits: %v", c.name, got)
+		}
 	}
 }

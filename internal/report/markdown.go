@@ -90,7 +90,7 @@ func (v *View) Validation(k *Kernel) string {
 	}
 	if r.Defects != nil {
 		b.WriteString("\n## Defects\n\n")
-		for _, line := range defects(r.Defects) {
+		for _, line := range defects(r) {
 			fmt.Fprintf(&b, "- %s\n", escape(line.Text))
 			if line.Why != "" {
 				fmt.Fprintf(&b, "  Why: %s. Fix: %s.\n", escape(line.Why), escape(line.Fix))

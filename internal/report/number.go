@@ -205,11 +205,14 @@ func cases(r *record.Record) string {
 			odd++
 		}
 	}
-	n := len(r.Correctness.Cases)
+	text := strconv.Itoa(len(r.Correctness.Cases))
 	if odd > 0 {
-		return fmt.Sprintf("%d, %d bad", n, odd)
+		text += fmt.Sprintf(", %d bad", odd)
 	}
-	return strconv.Itoa(n)
+	if !r.Kernel.Deterministic() {
+		text += ", bits vary"
+	}
+	return text
 }
 
 // remark returns what is wrong with a case besides the size of its errors.

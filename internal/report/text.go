@@ -144,7 +144,7 @@ func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
 	}
 	if r.Defects != nil {
 		section("Defects")
-		for _, line := range defects(r.Defects) {
+		for _, line := range defects(r) {
 			fmt.Fprintf(w, "  %s\n", term.Clean(line.Text))
 			for _, more := range []struct{ name, text string }{{"why", line.Why}, {"fix", line.Fix}} {
 				if more.text != "" {
@@ -197,6 +197,9 @@ func facts(r *record.Record) (all [][2]string) {
 	say("entry", strings.TrimSpace(k.Entry+" for "+k.Target))
 	say("formats", strings.TrimSpace(k.Format+" to "+k.Output))
 	say("config", config(k.Config))
+	if !k.Deterministic() {
+		say("bits", "the kernel declares that it is not deterministic; only errors were judged")
+	}
 	if r.Baseline != nil {
 		say("baseline", r.Baseline.Name+", PTX "+short(r.Baseline.SHA256))
 	}
@@ -243,11 +246,18 @@ func colour(o record.Outcome, style term.Style) string {
 type Defect struct{ Text, Why, Fix string }
 
 // defects returns how much the checkers ran, and what they found.
-func defects(d *record.Defects) (lines []Defect) {
+func defects(r *record.Record) (lines []Defect) {
+	d := r.Defects
 	say := func(format string, args ...any) { lines = append(lines, Defect{Text: fmt.Sprintf(format, args...)}) }
 	say("%s and %s in %s of %s", english.Count(d.Errors, "error"), english.Count(d.Warnings, "warning"), english.Count(len(d.Schedules), "schedule"), term.List(d.Shapes, " and "))
-	if d.Depends {
+	switch {
+	case d.Depends && r.Kernel.Deterministic():
 		say("the output depends on the schedule")
+	case d.Depends:
+		say("the last bits of the output depend on the schedule, as the kernel declares")
+	}
+	if d.Wrong != "" {
+		say("the output is wrong in some schedule: %s", d.Wrong)
 	}
 	for i := range d.Found {
 		f := &d.Found[i]

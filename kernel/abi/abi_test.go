@@ -51,7 +51,8 @@ func TestParseErrors(t *testing.T) {
 		{`"u32": "S"`, `"u33": "S"`, `f.json:4:78: `},
 		{`{"u32": "S"}`, `{"u32": "S", "i8": 1}`, `f.json:4:77: a parameter has exactly one of`},
 		{`{"u32": "S"}`, `{"pointer": "workspace"}`, `a workspace needs "bytes"`},
-		{`{"u32": "S"}`, `{"u32": 1, "zero": true}`, `only a workspace`},
+		{`{"u32": "S"}`, `{"u32": 1, "zero": true}`, `only a workspace, o and lse have "zero"`},
+		{`{"u32": "S"}`, `{"u32": 1, "bytes": 4}`, `only a workspace has "bytes"`},
 		{`{"u32": "S"}`, `{"pointer": "p"}`, `q, k, v, k_new`},
 		{`{"u32": "S"}`, `7`, `object`},
 		{`{"pointer": "o"}, `, ``, `f.json:3:13: no parameter points to o`},
@@ -124,6 +125,13 @@ func TestBind(t *testing.T) {
 	}
 	if len(got) != 8 || got["workspace2"].Init != kernel.Zero || got["o"].Role != kernel.Output {
 		t.Errorf("%+v", got)
+	}
+	if k, err := Parse("f.json", []byte(strings.NewReplacer(`"entry"`, `"deterministic": false, "entry"`, `"lse"`, `"lse", "zero": true`).Replace(everything))); err != nil ||
+		k.Deterministic() || k.Operand("lse").Init != kernel.Zero || k.Operand("o").Init != kernel.AsIs {
+		t.Errorf("bits that vary, and a log-sum-exp that starts with zeros: %+v, %v", k, err)
+	}
+	if !k.Deterministic() || k.Claims["deterministic"] != "" {
+		t.Error("a kernel that does not declare it is not deterministic")
 	}
 	s := plan.Steps[0]
 	if s.Grid != [3]int{2, 8, 2} || s.Block != [3]int{128, 1, 1} || s.Cluster != [3]int{1, 2, 1} || s.Shared != 65536 || len(s.Args) != 14 {

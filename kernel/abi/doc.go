@@ -40,6 +40,11 @@
 //	               tolerance depends on it, so it must have at least as many bits as the
 //	               inputs; f16 is also enough for f32 inputs
 //	"accumulator"  the format of the sums of products: f32 (the default) or f16
+//	"deterministic"
+//	               false if the last bits of the output depend on the order of atomic
+//	               additions. The gates then judge every output by its errors and compare no
+//	               bits, and the record and the report say so. The text must have atomic
+//	               operations. The default is true
 //	"layout"       the layout of Q, K, V and O in memory: BHSD (the default) or BSHD
 //	"causal"       true if each query sees only the keys up to its own position; the
 //	               last query sees all keys. A row that sees no key is zero; a kernel that
@@ -65,7 +70,9 @@
 //	"pointer": name
 //	           the address of an operand:
 //	           q, k, v, o  the tensors, in the layout of "layout"
-//	           lse         floats, [B,H,Sq]
+//	           lse         floats, [B,H,Sq]. A parameter for o or lse can have "zero": true,
+//	                       for a kernel that adds to them; attest then fills them with
+//	                       zeros before each launch
 //	           qs, ks, vs  the factors of "scaling", floats
 //	           sinks       floats, one logit per head of Q
 //	           mask        bytes, [B,Sq,Skv]: a query sees the keys whose byte is not 0

@@ -21,10 +21,12 @@ type short struct {
 	rules  []kernel.Rule
 	named  []string // the operands that parameters refer to
 	states []string // the special registers and variables in "declares"
+	same   bool     // whether the kernel gives the same bits each time
+	zeroed []string // the outputs that must be zero before a launch
 }
 
 func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
-	s := &short{weight: problem.F16, sum: problem.F32}
+	s := &short{weight: problem.F16, sum: problem.F32, same: true}
 	l := &s.launch
 	err := n.Object("the description of a kernel", jsonpos.Fields{
 		"entry":       jsonpos.Text(&l.Entry),
@@ -46,6 +48,8 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 		"shared":      jsonpos.Expr(&l.Shared, names),
 		"require":     jsonpos.List("rules", ruleReader(&s.rules, names)),
 		"declares":    words(&s.states),
+
+		"deterministic": jsonpos.Bool(&s.same),
 	}, "entry", "format", "params", "grid", "block")
 	if err != nil {
 		return nil, err
@@ -172,6 +176,9 @@ func (s *short) kernel() *kernel.Kernel {
 	if s.sum != problem.F32 {
 		k.Claims["accumulator"] = string(s.sum)
 	}
+	if !s.same {
+		k.Claims[kernel.ClaimedDeterministic] = "false"
+	}
 	if s.p.Causal {
 		k.Supports = append(k.Supports, problem.CausalMask)
 		k.Config["causal"] = "true"
@@ -189,6 +196,9 @@ func (s *short) kernel() *kernel.Kernel {
 		}
 	}
 	for _, o := range attn.Operands(s.p) {
+		if slices.Contains(s.zeroed, o.Name) {
+			o.Init = kernel.Zero
+		}
 		if slices.Contains(s.named, o.Name) {
 			k.Operands = append(k.Operands, o)
 		}
@@ -225,14 +235,19 @@ func (s *short) readParam(n *jsonpos.Node) error {
 	if err := n.Object("a parameter", fields); err != nil {
 		return err
 	}
-	space := a.Pointer == "workspace"
+	space, output := a.Pointer == "workspace", a.Pointer == "o" || a.Pointer == "lse"
 	switch {
 	case kinds(n) != 1:
 		return n.Errorf("a parameter has exactly one of pointer, tensormap or a type such as u32")
 	case space && bytes.IsZero():
 		return n.Errorf(`a workspace needs "bytes"`)
-	case !space && (n.Field("bytes") != nil || n.Field("zero") != nil):
-		return n.Errorf(`only a workspace has "bytes" and "zero"`)
+	case !space && n.Field("bytes") != nil:
+		return n.Errorf(`only a workspace has "bytes"`)
+	case !space && !output && n.Field("zero") != nil:
+		return n.Errorf(`only a workspace, o and lse have "zero"`)
+	}
+	if output && zero {
+		s.zeroed = append(s.zeroed, a.Pointer)
 	}
 	if space {
 		a.Pointer = s.addSpace(bytes, zero)

@@ -19,6 +19,9 @@ var correctnessGate = spec{record.CorrectnessGate, func(j *judgement) record.Gat
 	}
 	red := looser(c.Tolerance)
 	for i := range c.Cases {
+		if c.Cases[i].Varied && r.Kernel.Deterministic() {
+			red = append(red, c.Cases[i].Shape.String()+", "+title(&c.Cases[i])+": a second run gave other bits, and the kernel does not declare that")
+		}
 		for _, why := range Wrong(c.Tolerance, r.Kernel.Computes(), &c.Cases[i]) {
 			red = append(red, c.Cases[i].Shape.String()+", "+title(&c.Cases[i])+": "+why)
 		}
@@ -179,6 +182,9 @@ func claims(call *kernel.Kernel) string {
 		return ""
 	}
 	text := " with P in " + call.Claims["p"]
+	if !call.Deterministic() {
+		text = " of a kernel that declares that it is not deterministic," + text
+	}
 	if sum := call.Claims["accumulator"]; sum != "" && sum != "f32" {
 		text += " and sums in " + sum
 	}

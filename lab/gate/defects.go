@@ -27,7 +27,10 @@ var defectsGate = spec{record.DefectsGate, func(j *judgement) record.Gate {
 	if d.Errors > 0 && len(red) == 0 {
 		red = append(red, english.Count(d.Errors, "error"))
 	}
-	if d.Depends {
+	if d.Wrong != "" {
+		red = append(red, "the output of a kernel that declares that its bits vary is wrong in some order of warps: "+d.Wrong)
+	}
+	if d.Depends && j.r.Kernel.Deterministic() {
 		red = append(red, "the output depends on the order in which warps run, or on the SM, the clock or the number of the launch")
 	}
 	if len(red) > 0 {

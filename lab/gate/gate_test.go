@@ -8,6 +8,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
@@ -135,6 +136,15 @@ func TestOutcomes(t *testing.T) {
 			r.Defects.Warnings, r.Defects.Found = 1, []record.Found{{Finding: finding.Finding{Kind: "async-leak", Severity: finding.Warning}}}
 		}, record.Merge, ""},
 		{"bits depend on the schedule", green(0.8, 0.002), func(r *record.Record) { r.Defects.Depends = true }, record.Reject, "order in which warps run"},
+		{"bits of a kernel that declares it depend on the schedule", green(0.8, 0.002), func(r *record.Record) {
+			declareVarying(r)
+			r.Defects.Depends, r.Correctness.Cases[0].Varied = true, true
+		}, record.Merge, ""},
+		{"a wrong output in one schedule", green(0.8, 0.002), func(r *record.Record) {
+			declareVarying(r)
+			r.Defects.Depends, r.Defects.Wrong = true, "1,2,33,64, normal: max error 9"
+		}, record.Reject, "wrong in some order of warps: 1,2,33,64, normal: max error 9"},
+		{"bits that vary between runs and are not declared", green(0.8, 0.002), func(r *record.Record) { r.Correctness.Cases[0].Varied = true }, record.Reject, "the kernel does not declare that"},
 		{"one schedule", green(0.8, 0.002), func(r *record.Record) { r.Defects.Schedules = []uint64{0} }, record.Reject, "at least two schedules"},
 		{"whole tiles under the checkers", green(0.8, 0.002), func(r *record.Record) { r.Defects.Shapes = []problem.Shape{problem.Square(1, 2, 64, 64)} }, record.Reject, "partial tile"},
 		{"a kernel that takes whole tiles only", green(0.8, 0.002), func(r *record.Record) {
@@ -246,4 +256,9 @@ func TestEnded(t *testing.T) {
 			t.Errorf("the end: %+v, want %s", g, want)
 		}
 	}
+}
+
+// declareVarying makes the kernel of a record declare that it is not deterministic.
+func declareVarying(r *record.Record) {
+	r.Kernel.Call = &kernel.Kernel{Claims: map[string]string{kernel.ClaimedDeterministic: "false"}}
 }
