@@ -16,8 +16,8 @@ const fewestSequences = 3
 // drawBatch draws the lengths of the sequences of a shape, and the pages in which they lie, for a
 // kernel that reads them from memory. One sequence is full in Q and in K and V. If the kernel does
 // not support sequences without keys or rows, there are none. With own, the batch has the page
-// size and the lengths that the subject was given.
-func (m *measurement) drawBatch(s problem.Shape, own bool, r *rand.Rand) problem.Batch {
+// size and the lengths that the subject was given. With whole, all sequences are full.
+func (m *measurement) drawBatch(s problem.Shape, own, whole bool, r *rand.Rand) problem.Batch {
 	p := m.s.At(s)
 	if !p.Ragged() {
 		return problem.Batch{}
@@ -32,7 +32,11 @@ func (m *measurement) drawBatch(s problem.Shape, own bool, r *rand.Rand) problem
 	more := s
 	more.Sq = s.Skv + 1
 	keyless := m.s.ServesShape(more) == nil // the kernel supports causal rows that see no key
-	for _, least := range []int{0, 1, 16, max(s.Sq, s.Skv)} {
+	leasts := []int{0, 1, 16, max(s.Sq, s.Skv)}
+	if whole {
+		leasts = leasts[3:]
+	}
+	for _, least := range leasts {
 		full := r.IntN(s.B)
 		q, kv := drawLengths(r, s.B, s.Sq, least, full), drawLengths(r, s.B, s.Skv, least, full)
 		for b := range q {

@@ -84,7 +84,7 @@ func (m *measurement) rehearse(ctx context.Context, c *contestant, shape problem
 	if err != nil {
 		return err
 	}
-	judged, err := c.check(r, one, out)
+	judged, err := c.check(r, one, in, out)
 	c.want, c.rmse, c.plain = r.original, judged, r.plainDequantised.RMSE
 	return err
 }
@@ -96,8 +96,8 @@ const (
 
 // check judges an output like the correctness gate, and stores what is wrong with it. It returns
 // the root mean square error.
-func (c *contestant) check(r *reference, one Case, out outputs) (rmse float64, err error) {
-	got, err := c.input.outputTensor(c.subject, out.o)
+func (c *contestant) check(r *reference, one Case, in *inputs, out outputs) (rmse float64, err error) {
+	got, err := in.outputTensor(c.subject, out.o)
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +105,7 @@ func (c *contestant) check(r *reference, one Case, out outputs) (rmse float64, e
 	if err := r.judge(&judged, got); err != nil {
 		return 0, err
 	}
-	out.clearUnused(c.input.usedBytes(c.subject), nil)
+	out.clearUnused(in.usedBytes(c.subject), nil)
 	if n := unwritten(out.o, c.subject.Problem.Output.Bytes()); n > 0 {
 		c.blame("the kernel never wrote " + english.Count(n, "element") + " of the output")
 	} else if why := gate.Within(gate.Tolerance, c.subject.Problem, &judged); len(why) > 0 {
@@ -304,7 +304,7 @@ func (c *contestant) onceMore(ctx context.Context, b *bench, in *inputs) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.check(r, one, out)
+	_, err = c.check(r, one, in, out)
 	return err
 }
 

@@ -38,6 +38,7 @@
 //
 // After each turn the lab repeats all its launches without timing, in another order and with other
 // bytes in the outputs, and compares digests of the outputs. After the last turn it compares one
-// output with float64. It probes the ceilings of the device (memory, tensor cores, an empty
+// output with float64. A kernel that reads the lengths of sequences is timed with full ones; the lab
+// also launches it on drawn lengths, by the same method, and compares these outputs with float64. It probes the ceilings of the device (memory, tensor cores, an empty
 // launch) in the same run.
 package lab

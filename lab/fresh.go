@@ -45,7 +45,7 @@ func (m *measurement) resolved(c Case) Case {
 	if p := m.s.Problem.Filled(); p.Format.OneByte() && p.Scaling == problem.NoScale && strings.HasPrefix(c.Distribution, "large-") && c.Distribution != "large-logits" {
 		c.Distribution = "heads" // without scales, such inputs are too large or too small for the format
 	}
-	c.vary.batch = m.drawBatch(c.Shape, c.Own, random.New(random.NewPCG(m.p.Seed, own^0xb7)))
+	c.vary.batch = m.drawBatch(c.Shape, c.Own, c.Whole, random.New(random.NewPCG(m.p.Seed, own^0xb7)))
 	odd := c.Seed%2 == 1
 	if c.Fresh {
 		c.Seed = r.Uint64() >> (64 - seedBits)

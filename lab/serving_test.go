@@ -177,6 +177,11 @@ func pagedKernel(f fault) *build.Kernel {
 			return table.At(b.MulLo(width)).Ld().MadLo(page, j).MadLo(hkv, hk)
 		case "the pages of the first sequence":
 			at = j.Div(page)
+		case "the first page only in full batches":
+			least := build.NewVar(skv)
+			k.Loop(0, batch, 1, func(i build.U32) { least.Set(least.Get().Min(used.At(i).Ld())) })
+			first := table.At(b.MulLo(width)).Ld()
+			return first.Selp(table.At(at).Ld(), least.Get().SetpEq(skv)).MadLo(page, j.Rem(page)).MadLo(hkv, hk)
 		case "the row in the page from its end":
 			return table.At(at).Ld().MadLo(page, page.Sub(1).Sub(j.Rem(page))).MadLo(hkv, hk)
 		}

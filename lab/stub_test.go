@@ -42,6 +42,7 @@ type card struct {
 	// defers makes launches of graphs do their work when the host waits for the stream.
 	defers  bool
 	pending []cardLaunch
+	fills   bool    // whether launches of graphs treat all sequences as full
 	varies  bool    // whether the last bits of the first elements of O differ from launch to launch
 	clock   float64 // the factor of events on a time; 0 is 1
 	texts   map[string]string
@@ -113,7 +114,10 @@ func (c *card) launch(ctx context.Context, k *cardKernel, l device.Launch, graph
 	}
 	share := 1.0
 	var err error
-	if run {
+	switch {
+	case run && graph && c.fills:
+		err = c.withFullLengths(l, func() (err error) { share, err = c.run(ctx, k, l); return err })
+	case run:
 		share, err = c.run(ctx, k, l)
 	}
 	c.now += time.Duration(float64(took) * share)

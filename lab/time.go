@@ -175,6 +175,11 @@ func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method 
 		if err := m.afterward(ctx, c); err != nil {
 			return err
 		}
+		drawn, err := m.tryLengths(ctx, timer, method, c)
+		if err != nil {
+			return err
+		}
+		t.Drawn += drawn
 		if c.wrong != "" {
 			t.OutputsOK, t.Wrong = false, c.subject.Name+": "+c.wrong
 		}
@@ -222,6 +227,7 @@ func (m *measurement) merge(other *record.Performance) {
 			}
 			t.Runs = append(t.Runs, u.Runs...)
 			t.Compared += u.Compared
+			t.Drawn += u.Drawn
 			if !u.OutputsOK && t.OutputsOK {
 				t.OutputsOK, t.Wrong = false, u.Wrong
 			}

@@ -45,7 +45,10 @@ type Times struct {
 	Wrong     string            `json:"wrong,omitempty"` // what is wrong with them
 	// Compared is the number of timed launches of the kernel whose outputs were compared with
 	// those of untimed launches on the same inputs. Old records compared only some of them.
-	Compared  int    `json:"compared,omitempty"`
+	Compared int `json:"compared,omitempty"`
+	// Drawn is the number of launches on sequences of drawn lengths whose outputs were compared with the
+	// reference. Timed launches have full sequences.
+	Drawn     int    `json:"drawn,omitempty"`
 	Inputs    string `json:"inputs,omitempty"`    // the distribution of the inputs; no two launches have the same
 	Predicted bool   `json:"predicted,omitempty"` // from the model of the emulator, not measured
 }
