@@ -91,7 +91,12 @@ func Build(name string, p problem.Attention, c kernel.Chip) (*kernel.Kernel, err
 	if err != nil {
 		return nil, err
 	}
-	k, err := BuildConfig(f, name, p, c, config)
+	return build(f, v, p, c, config)
+}
+
+// build writes the kernel of the configuration that a variant has for a problem.
+func build(f attn.Family, v attn.Variant, p problem.Attention, c kernel.Chip, config attn.Config) (*kernel.Kernel, error) {
+	k, err := BuildConfig(f, v.Name, p, c, config)
 	if err == nil && v.ByShape {
 		k.Config["chosen"] = "by shape"
 	}

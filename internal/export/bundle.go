@@ -10,11 +10,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
 )
 
 // Schema is the version of the form of a bundle.
-const Schema = 1
+const Schema = 2
 
 // Bundle is what every export carries.
 type Bundle struct {
@@ -26,8 +28,8 @@ type Bundle struct {
 	// Chip is the GPU that the kernels were chosen for. They run on every GPU of its target.
 	Chip    Chip     `json:"chip"`
 	Kernels []Kernel `json:"kernels"`
-	// Choices say which kernel is the best for a shape. A program takes the nearest sample whose
-	// kernel supports its problem.
+	// Choices say which kernel is the best for a problem. The choices of a family stand together. The
+	// first family with a kernel that serves the problem decides.
 	Choices []Choice `json:"choices,omitempty"`
 }
 
@@ -56,10 +58,14 @@ type Proof struct {
 	Time    time.Time `json:"time"`
 }
 
-// Choice is a sample: the kernel for a shape.
+// Choice is a kernel that may be the best for a problem, and the rule of [attn.Candidate].
 type Choice struct {
-	Kernel int    `json:"kernel"` // index
-	At     [4]int `json:"at"`     // B*H, H/Hkv, Sq, Skv
+	Kernel int              `json:"kernel"` // index
+	Family string           `json:"family"`
+	When   expr.Expr        `json:"when"`
+	Let    []kernel.Binding `json:"let,omitempty"`
+	Cost   expr.Expr        `json:"cost,omitzero"`
+	Tiles  *attn.Tiles      `json:"tiles,omitempty"`
 }
 
 // mostBundle is the largest bundle that is read, in bytes after decompression.

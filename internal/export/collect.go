@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/occupancy"
 	"github.com/GOATnote-Inc/attest/internal/version"
@@ -24,15 +27,8 @@ type Request struct {
 	Say      func(format string, args ...any)
 }
 
-// The samples: sizes for which a kernel is chosen. Between them, the nearest sample counts.
-var (
-	sampleHeads = []int{1, 4, 8, 16, 32, 64, 128, 512}
-	sampleRows  = []int{1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 16384}
-	sampleKeys  = []int{128, 1024, 4096, 16384}
-	sampleGroup = []int{1, 4}
-)
-
-// Collect builds the kernels that are the best for a sample of any problem.
+// Collect builds every kernel that package kernels may choose for the problems, and adds its rule of
+// the choice.
 func Collect(ctx context.Context, r Request) (*Bundle, error) {
 	c, err := chipOf(r.Chip)
 	if err != nil {
@@ -40,15 +36,18 @@ func Collect(ctx context.Context, r Request) (*Bundle, error) {
 	}
 	b := newBundle(r.Kind)
 	b.Chip = Chip{r.Chip.Name, c.Target.String(), c.SMs, c.SharedMax, c.SharedPerSM}
-	known := map[string]int{} // index of the kernel by its problem and configuration
+	known := map[[sha256.Size]byte]int{} // index of the kernel by the hash of its JSON
 	for _, p := range r.Problems {
 		r.Say("choosing kernels for %s", p.String())
 		before := len(b.Choices)
-		if err := b.sample(ctx, p, c, known); err != nil {
-			return nil, err
+		for _, group := range []int{1, 2} {
+			if err := b.candidates(ctx, like(p, group), c, known); err != nil {
+				return nil, err
+			}
 		}
 		if len(b.Choices) == before {
-			q := withSizes(p, 8, 1, 512, 512)
+			q := p
+			q.Shape = problem.Square(1, 8, 512, p.D)
 			_, err := kernels.Choose(q, c)
 			return nil, fmt.Errorf("no kernel on %s computes %s: %w", r.Chip.Name, q, err)
 		}
@@ -89,56 +88,58 @@ func chipOf(c chips.Chip) (kernel.Chip, error) {
 	return kernel.Chip{Target: c.Target, SMs: c.SMs, SharedMax: sm.SharedMax, SharedPerSM: sm.Shared}, nil
 }
 
-func withSizes(p problem.Attention, heads, group, rows, keys int) problem.Attention {
-	p.Shape = problem.Shape{B: 1, Hq: heads, Hkv: heads / group, Sq: rows, Skv: keys, D: p.D}
+// like returns a small problem that has the facts of p and as many query heads per head of K and V as
+// group says. Every kernel for the facts computes it.
+func like(p problem.Attention, group int) problem.Attention {
+	const rows = 4
+	p.Shape = problem.Shape{B: 1, Hq: group, Hkv: 1, Sq: rows, Skv: rows, D: p.D}
 	return p
 }
 
-// sample adds the kernels for the sizes of a problem.
-func (b *Bundle) sample(ctx context.Context, p problem.Attention, c kernel.Chip, known map[string]int) error {
-	for _, heads := range sampleHeads {
-		for _, group := range sampleGroup {
-			for _, rows := range sampleRows {
-				for _, keys := range append([]int{rows}, sampleKeys...) {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					if heads%group != 0 || p.Causal && keys < rows {
-						continue
-					}
-					at := [4]int{heads, group, rows, keys}
-					if err := b.choose(withSizes(p, heads, group, rows, keys), c, at, known); err != nil {
-						return err
-					}
-				}
-			}
+// candidates adds the kernels for problems like p.
+func (b *Bundle) candidates(ctx context.Context, p problem.Attention, c kernel.Chip, known map[[sha256.Size]byte]int) error {
+	for _, one := range kernels.Candidates(p, c) {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
+		k, err := one.Build(p, c)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(k)
+		if err != nil {
+			return err
+		}
+		index, ok := known[sha256.Sum256(text)]
+		if !ok {
+			index = b.add(k)
+			known[sha256.Sum256(text)] = index
+		}
+		when, err := expr.Parse(condition(p, one.When))
+		if err != nil {
+			return err
+		}
+		b.Choices = append(b.Choices, Choice{Kernel: index, Family: one.Family, When: when, Let: one.Let, Cost: one.Cost, Tiles: one.Tiles})
 	}
 	return nil
 }
 
-// choose adds the sample of one problem. A problem that no kernel computes adds nothing.
-func (b *Bundle) choose(p problem.Attention, c kernel.Chip, at [4]int, known map[string]int) error {
-	name, err := kernels.Choose(p, c)
-	if err != nil {
-		return nil
+// condition returns when with what makes a problem like p, except for its facts, which a kernel states.
+func condition(p problem.Attention, when expr.Expr) string {
+	text := "H == Hkv"
+	if p.Hq != p.Hkv {
+		text = "H != Hkv"
 	}
-	config, err := kernels.Configure(name, p, c)
-	if err != nil {
-		return err
-	}
-	key := fmt.Sprint(name, config, p.Facts(), p.Hq != p.Hkv, p.Softcap != 0)
-	index, ok := known[key]
-	if !ok {
-		k, err := kernels.Build(name, p, c)
-		if err != nil {
-			return err
+	if p.Ragged() { // other problems have no soft cap
+		text += " && softcap == 0"
+		if p.Softcap != 0 {
+			text = strings.Replace(text, "softcap ==", "softcap !=", 1)
 		}
-		index = b.add(k)
-		known[key] = index
 	}
-	b.Choices = append(b.Choices, Choice{index, at})
-	return nil
+	if !when.IsZero() {
+		text += " && (" + when.String() + ")"
+	}
+	return text
 }
 
 // prove adds the newest judged record of each kernel.

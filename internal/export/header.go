@@ -10,6 +10,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 //go:embed runtime/attention.h
@@ -31,20 +32,71 @@ func (b *Bundle) header() ([]byte, error) {
 	fmt.Fprintf(&tables, "static const attest_kernel attest_kernels[%d] = {\n", len(b.Kernels))
 	for i := range b.Kernels {
 		k := &b.Kernels[i]
-		fmt.Fprintf(&tables, "\t{%s, %s, %s, %s, %s, attest_ptx_%d, attest_refuses_%d, attest_launch_%d},\n", strconv.Quote(k.Name),
-			orZero(k.Fixed["D"]), cBool(k.Fixed["mask"] == "causal"), strconv.Quote(k.Fixed["output"]), cBool(slices.Contains(k.Supports, "grouped-heads")), i, i, i)
+		fmt.Fprintf(&tables, "\t{%s, %s, %s, %s, %s, %s, attest_ptx_%d, attest_refuses_%d, attest_launch_%d},\n", strconv.Quote(k.Name),
+			orZero(k.Fixed["D"]), cBool(k.Fixed["mask"] == "causal"), strconv.Quote(k.Fixed["output"]),
+			cBool(slices.Contains(k.Supports, problem.GroupedHeads)), cBool(slices.Contains(k.Supports, problem.CrossLengths)), i, i, i)
 	}
-	fmt.Fprintf(&tables, "};\n\nstatic const int64_t attest_samples[%d][5] = {\n", max(1, len(b.Choices)))
-	for _, c := range b.Choices {
-		fmt.Fprintf(&tables, "\t{%d, %d, %d, %d, %d},\n", c.Kernel, c.At[0], c.At[1], c.At[2], c.At[3])
+	tables.WriteString("};\n\n")
+	if err := b.cChoices(&tables); err != nil {
+		return nil, err
 	}
-	tables.WriteString("};\n")
 	text := strings.NewReplacer(
 		"@COMMENT@\n", b.comment(" * "), "@KERNELS@\n", kernels.String(), "@TABLES@\n", tables.String(),
-		"@COUNT@", strconv.Itoa(len(b.Kernels)), "@SAMPLES@", strconv.Itoa(len(b.Choices)),
+		"@COUNT@", strconv.Itoa(len(b.Kernels)), "@CHOICES@", strconv.Itoa(len(b.Choices)),
+		"@COUNTED@", strconv.Itoa(mostCounted),
 		"@BUNDLE@", beginMark+packed+endMark,
 	).Replace(headerC)
 	return []byte(text), nil
+}
+
+// cChoices writes the choices: a table, and the functions for their costs. Choices with equal rules
+// share a function.
+func (b *Bundle) cChoices(out *strings.Builder) error {
+	functions, families := map[string]int{}, map[string]int{}
+	var table strings.Builder
+	for _, c := range b.Choices {
+		body, err := c.cost()
+		if err != nil {
+			return err
+		}
+		n, ok := functions[body]
+		if !ok {
+			n = len(functions)
+			functions[body] = n
+			fmt.Fprintf(out, "static int64_t attest_cost_%d(const attest_problem *p, int64_t SMs)\n{\n%s}\n\n", n, body)
+		}
+		if _, ok := families[c.Family]; !ok {
+			families[c.Family] = len(families)
+		}
+		fmt.Fprintf(&table, "\t{%d, %d, attest_cost_%d},\n", c.Kernel, families[c.Family], n)
+	}
+	fmt.Fprintf(out, "static const attest_choice attest_choices[%d] = {\n%s};\n", max(1, len(b.Choices)), table.String())
+	return nil
+}
+
+// mostCounted is the number of blocks for which the header has memory when it counts their tiles.
+const mostCounted = 1 << 12
+
+// cost returns the body of the function that returns the cost of a choice, or -1 if its condition does
+// not hold.
+func (c *Choice) cost() (string, error) {
+	var out strings.Builder
+	w := &cKernel{Kernel: &kernel.Kernel{Let: c.Let}, out: &out}
+	w.say("\tATTEST_NAMES(p)\n\tif (!(%s))\n\t\treturn -1;", w.integer(c.When))
+	w.lets()
+	if t := c.Tiles; t != nil {
+		if t.Counted > mostCounted {
+			w.fail("a choice counts the tiles of %d blocks, and the header counts %d at most", t.Counted, mostCounted)
+		}
+		w.say("\tconst attest_tiles how = {%d, %d, %d, %d, %s, %s, %d};", t.Rows, t.Keys, t.Split, t.PerSM, cBool(t.Persistent), cBool(t.Causal), t.Counted)
+		w.say("\tconst int64_t tiles = attest_count_tiles(p, SMs, &how, rounds);")
+	}
+	cost := "0"
+	if !c.Cost.IsZero() {
+		cost = w.integer(c.Cost)
+	}
+	w.say("\treturn %s;", cost)
+	return out.String(), w.err
 }
 
 func cBool(on bool) string {

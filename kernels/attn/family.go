@@ -21,6 +21,10 @@ type Family interface {
 	// Choose returns the variant to use for a problem on a chip, or an error that says why
 	// there is none.
 	Choose(p problem.Attention, c kernel.Chip) (variant string, err error)
+	// Candidates returns the configurations that Choose may return for problems like p on a chip,
+	// whatever their sizes. A problem is like p if it has the same facts, and grouped heads and a
+	// soft cap if p has them.
+	Candidates(p problem.Attention, c kernel.Chip) []Candidate
 	// Check returns the reason why a configuration cannot compute a problem on a chip, or nil.
 	Check(p problem.Attention, c kernel.Chip, config Config) error
 	// Build writes the kernel.

@@ -37,11 +37,18 @@ typedef struct attest_tensors {
 	CUdeviceptr workspace;  /* attest_workspace bytes, aligned to 256 */
 } attest_tensors;
 
+#define ATTEST_REMEMBERED 64
+
 typedef struct attest_attention {
 	CUdevice device;
 	int sms;
 	CUmodule modules[@COUNT@];
-	char error[512]; /* why the last call failed */
+	struct {
+		attest_problem problem;
+		int kernel;
+	} known[ATTEST_REMEMBERED]; /* the choices of the last problems */
+	unsigned chosen;            /* how many problems a kernel was chosen for */
+	char error[512];            /* why the last call failed */
 } attest_attention;
 
 typedef struct attest_kernel {
@@ -49,11 +56,25 @@ typedef struct attest_kernel {
 	int64_t D;
 	int causal;
 	const char *output;
-	int grouped;
+	int grouped, cross; /* whether K and V may have fewer heads, and another length than Q */
 	const char *ptx;
 	const char *(*refuses)(const attest_problem *, int64_t SMs);
 	int (*launch)(attest_attention *, const attest_problem *, const attest_tensors *, CUstream, size_t *workspace);
 } attest_kernel;
+
+/* A kernel that may be the best for a problem. Its cost is -1 for problems that it is not meant for. */
+typedef struct attest_choice {
+	int kernel, family;
+	int64_t (*cost)(const attest_problem *, int64_t SMs);
+} attest_choice;
+
+/* How a kernel divides its work: query rows of a block, keys of a tile, blocks that split the keys, blocks that share an SM,
+ * and the number of blocks up to which the tiles of a causal problem are counted block by block. */
+typedef struct attest_tiles {
+	int64_t rows, keys, split, per_sm;
+	int persistent, causal;
+	int64_t counted;
+} attest_tiles;
 
 static inline int64_t attest_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t attest_max(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -140,6 +161,69 @@ static inline CUresult attest_launch_now(CUfunction f, CUstream stream, size_t s
 	const int64_t extents[9] = {gx, gy, gz, bx, by, bz, cx, cy, cz}; \
 	ATTEST_CALL(attest_launch_now(function, stream, shared, args, extents, cooperative, dependent))
 
+static inline const char *attest_output(const attest_problem *p) { return p->output ? p->output : "f16"; }
+
+/* attest_tiles_of returns the KV tiles of a block whose query rows end before rows. */
+static inline int64_t attest_tiles_of(const attest_problem *p, const attest_tiles *t, int64_t rows)
+{
+	const int64_t keys = t->causal ? attest_max(rows + p->Skv - p->Sq, 0) : p->Skv;
+	return attest_cdiv(attest_cdiv(keys, t->keys), t->split);
+}
+
+/* attest_busiest returns the KV tiles of the persistent block with the most: the blocks are dealt one item each, forwards and
+ * backwards in turn, the longest items of all heads first. */
+static inline int64_t attest_busiest(const attest_problem *p, const attest_tiles *t, int64_t items, int64_t places)
+{
+	const int64_t per_head = attest_cdiv(p->Sq, t->rows), heads = items / per_head;
+	int64_t most = 0;
+	for (int64_t b = 0; b < attest_min(items, places); b++) {
+		int64_t sum = 0;
+		for (int64_t n = 0; n * places < items; n++) {
+			const int64_t i = n * places + (n % 2 ? places - 1 - b : b);
+			if (i < items)
+				sum += attest_tiles_of(p, t, attest_min((per_head - i / heads) * t->rows, p->Sq));
+		}
+		most = attest_max(most, sum);
+	}
+	return most;
+}
+
+/* attest_last returns the KV tiles after which the last block ends, if a block starts as soon as a place is free, the longest of
+ * all heads first. A cluster of blocks that split keys takes as many places. */
+static inline int64_t attest_last(const attest_problem *p, const attest_tiles *t, int64_t blocks, int64_t places)
+{
+	int64_t free[@COUNTED@] = {0}, last = 0; /* a heap: when each place is free */
+	const int64_t per_head = attest_cdiv(p->Sq, t->rows), n = attest_min(attest_max(places / t->split, 1), blocks);
+	for (int64_t i = per_head; i > 0; i--)
+		for (int64_t head = blocks / t->split / per_head; head > 0; head--) {
+			const int64_t end = free[0] + attest_tiles_of(p, t, attest_min(i * t->rows, p->Sq));
+			int64_t at = 0;
+			for (;;) { /* end takes its place in the heap */
+				int64_t child = 2 * at + 1;
+				if (child + 1 < n && free[child + 1] < free[child])
+					child++;
+				if (child >= n || free[child] >= end)
+					break;
+				free[at] = free[child];
+				at = child;
+			}
+			free[at] = end;
+			last = attest_max(last, end);
+		}
+	return last;
+}
+
+/* attest_count_tiles returns the KV tiles that follow each other on the SM with the most work. */
+static inline int64_t attest_count_tiles(const attest_problem *p, int64_t SMs, const attest_tiles *t, int64_t rounds)
+{
+	const int64_t most = attest_tiles_of(p, t, p->Sq), blocks = p->B * p->H * attest_cdiv(p->Sq, t->rows) * t->split;
+	if (!t->causal)
+		return rounds * most;
+	if (blocks > t->counted)
+		return attest_max(rounds * (attest_tiles_of(p, t, attest_min(t->rows, p->Sq)) + most) / 2, most);
+	return t->persistent ? attest_busiest(p, t, blocks, SMs * t->per_sm) : attest_last(p, t, blocks, SMs * t->per_sm);
+}
+
 @KERNELS@
 @TABLES@
 /* attest_open prepares a for a device. */
@@ -151,35 +235,53 @@ static inline int attest_open(attest_attention *a, CUdevice device)
 	return 0;
 }
 
-/* attest_choose returns the index of the best kernel for a problem, or -1 with a reason in a->error. */
+/* attest_same reports whether two problems have the same kernel. */
+static inline int attest_same(const attest_problem *p, const attest_problem *q)
+{
+	return p->B == q->B && p->H == q->H && p->Hkv == q->Hkv && p->Sq == q->Sq && p->Skv == q->Skv && p->D == q->D && !p->causal == !q->causal &&
+		!strcmp(attest_output(p), attest_output(q));
+}
+
+/* attest_choose returns the index of the best kernel for a problem, as attest chooses it, or -1 with a reason in a->error: the
+ * first family with a kernel that computes the problem, and its kernel with the lowest cost. */
 static inline int attest_choose(attest_attention *a, const attest_problem *p)
 {
 	const char *why = "no kernel of this header has this head dimension, mask, output and grouping of heads";
-	int best = -1;
-	double nearest = INFINITY;
+	int best = -1, family = -1;
+	int64_t least = INT64_MAX;
+	for (unsigned i = 0; i < ATTEST_REMEMBERED && i < a->chosen; i++)
+		if (attest_same(p, &a->known[i].problem))
+			return a->known[i].kernel;
 	if (p->B < 1 || p->H < 1 || p->Hkv < 1 || p->Sq < 1 || p->Skv < 1 || p->H % p->Hkv || (p->causal && p->Sq > p->Skv)) {
 		snprintf(a->error, sizeof a->error, "the sizes of the problem are not valid");
 		return -1;
 	}
-	for (int i = 0; i < @SAMPLES@; i++) {
-		const int64_t *s = attest_samples[i];
-		const attest_kernel *k = &attest_kernels[s[0]];
-		if (k->D != p->D || k->causal != !!p->causal || strcmp(k->output, p->output ? p->output : "f16") || (p->H != p->Hkv && !k->grouped))
+	for (int i = 0; i < @CHOICES@; i++) {
+		const attest_choice *c = &attest_choices[i];
+		const attest_kernel *k = &attest_kernels[c->kernel];
+		if (k->D != p->D || k->causal != !!p->causal || strcmp(k->output, attest_output(p)) || (p->H != p->Hkv && !k->grouped) ||
+			(p->Sq != p->Skv && !k->cross) || (family >= 0 && c->family != family))
 			continue;
 		const char *refusal = k->refuses(p, a->sms);
 		if (refusal) {
 			why = refusal;
 			continue;
 		}
-		const double at = fabs(log2((double)(p->B * p->H)) - log2((double)s[1])) + fabs(log2((double)(p->H / p->Hkv)) - log2((double)s[2])) +
-			fabs(log2((double)p->Sq) - log2((double)s[3])) + fabs(log2((double)p->Skv) - log2((double)s[4]));
-		if (at < nearest) {
-			nearest = at;
-			best = (int)s[0];
+		const int64_t cost = c->cost(p, a->sms);
+		if (cost >= 0 && cost < least) {
+			least = cost;
+			best = c->kernel;
+			family = c->family;
 		}
 	}
-	if (best < 0)
+	if (best < 0) {
 		snprintf(a->error, sizeof a->error, "%s", why);
+		return -1;
+	}
+	a->known[a->chosen % ATTEST_REMEMBERED].problem = *p;
+	a->known[a->chosen % ATTEST_REMEMBERED].problem.output = attest_kernels[best].output;
+	a->known[a->chosen % ATTEST_REMEMBERED].kernel = best;
+	a->chosen++;
 	return best;
 }
 

@@ -1,5 +1,6 @@
 import base64
 import ctypes
+import heapq
 import json
 import math
 import operator
@@ -248,21 +249,70 @@ def _serves(k, problem, env):
     return None
 
 
+def _tiles_of(rows, t, env):
+    """Return the KV tiles of a block whose query rows end before rows."""
+    keys = max(rows + env["Skv"] - env["Sq"], 0) if t["causal"] else env["Skv"]
+    return -(-(-(-keys // t["keys"])) // t["split"])
+
+
+def _tiles(t, env, rounds):
+    """Return the KV tiles that follow each other on the SM with the most work. Package hopper of attest says why."""
+    most = _tiles_of(env["Sq"], t, env)
+    if not t["causal"]:
+        return rounds * most
+    per_head = -(-env["Sq"] // t["rows"])
+    blocks = env["B"] * env["H"] * per_head * t["split"]
+    if blocks > t["counted"]:
+        return max(rounds * (_tiles_of(min(t["rows"], env["Sq"]), t, env) + most) // 2, most)
+    # Blocks start with the longest rows of all heads.
+    tiles = [_tiles_of(min((i + 1) * t["rows"], env["Sq"]), t, env) for i in range(per_head - 1, -1, -1)]
+    places = env["SMs"] * t["per_sm"]
+    if t["persistent"]:  # the blocks are dealt one item each, forwards and backwards in turn
+        heads = blocks // per_head
+        sums = [0] * places
+        for i in range(blocks):
+            n, place = divmod(i, places)
+            sums[places - 1 - place if n % 2 else place] += tiles[i // heads]
+        return max(sums)
+    free = [0] * max(places // t["split"], 1)  # a heap: when each place is free
+    last = 0
+    for n in tiles:
+        for _ in range(blocks // t["split"] // per_head):
+            end = free[0] + n
+            heapq.heapreplace(free, end)
+            last = max(last, end)
+    return last
+
+
+def _cost(c, env):
+    """Return the estimated cost of a choice, or None if its condition does not hold."""
+    if not _value(_parse(c["when"]), env):
+        return None
+    if "cost" not in c:
+        return 0
+    env = dict(env)
+    for let in c.get("let", []):
+        env[let["name"]] = _value(_parse(let["value"]), env)
+    if "tiles" in c:
+        env["tiles"] = _tiles(c["tiles"], env, env["rounds"])
+    return _value(_parse(c["cost"]), env)
+
+
 def choose(problem, env):
-    """Return the index of the best kernel for a problem: that of the nearest sample that serves it. env has the
-    names of the problem and SMs."""
-    at = (env["B"] * env["H"], env["H"] // env["Hkv"], env["Sq"], env["Skv"])
+    """Return the index of the best kernel for a problem, as attest chooses it: the first family with a kernel that serves
+    the problem, and its kernel with the lowest cost. env has the names of the problem and SMs."""
     reasons = [_serves(k, problem, env) for k in _BUNDLE["kernels"]]
-    best, found = None, math.inf
+    best, family, least = None, None, None
     for c in _BUNDLE["choices"]:
-        if reasons[c["kernel"]] is None:
-            d = sum(abs(math.log2(x) - math.log2(y)) for x, y in zip(at, c["at"]))
-            if d < found:
-                best, found = c["kernel"], d
+        if reasons[c["kernel"]] is None and family in (None, c["family"]):
+            cost = _cost(c, env)
+            if cost is not None and (least is None or cost < least):
+                best, family, least = c["kernel"], c["family"], cost
     if best is None:
         have = sorted({", ".join("%s %s" % (n, v) for n, v in k["fixed"].items() if n not in ("format", "scaling")) for k in _BUNDLE["kernels"]})
         # A kernel that only a rule excludes is nearer than one that is written for something else.
-        why = sorted({r for r in reasons if " is written for " not in r and not r.startswith("it does not support")}) or sorted(set(reasons))
+        refused = {r for r in reasons if r is not None}
+        why = sorted({r for r in refused if " is written for " not in r and not r.startswith("it does not support")}) or sorted(refused)
         raise AttestError("no kernel of this file computes B=%d H=%d Hkv=%d Sq=%d Skv=%d D=%d with %s: %s. This file has kernels for: %s" % (
             env["B"], env["H"], env["Hkv"], env["Sq"], env["Skv"], env["D"], ", ".join("%s %s" % i for i in problem.facts.items()),
             "; ".join(why), "; ".join(have)))

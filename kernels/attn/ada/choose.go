@@ -1,8 +1,12 @@
 package ada
 
 import (
+	"fmt"
 	"math"
 
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
@@ -28,29 +32,48 @@ func Throughput(headDim int, widen bool) Config {
 // an L4 with 58 SMs, that is 80 rows: they make 56 blocks, one per SM at most. Blocks of 64 rows
 // would give two blocks to 6 of the SMs.
 func Latency(p problem.Attention, sms int, widen bool) Config {
-	best, least := Config{}, math.Inf(1)
+	return fastest(splitting(p.D, widen), p, sms)
+}
+
+// splitting returns the configurations that Latency compares.
+func splitting(headDim int, widen bool) (list []Config) {
 	for _, shares := range []int{4, 2} {
 		for rows := 128; rows >= warpRows; rows -= warpRows {
 			c := Config{Rows: rows, TileN: 32, Shares: shares, Stages: 3, BlocksPerSM: 1, Widen: widen}
-			if p.D == 256 {
+			if headDim == 256 {
 				c.Stages = 2
 			}
-			if t := c.estimate(p, sms); t < least && c.Check(p) == nil {
-				best, least = c, t
-			}
+			list = append(list, c)
 		}
 	}
-	return best
+	return list
 }
 
 // Choose returns the configuration for a problem on a GPU with sms SMs: that of [Throughput] or
-// [Latency] with the lower estimated time. widen selects products in f16.
+// [Latency] with the lower estimated time. widen selects products in f16. If no configuration
+// computes the problem, it is that of Throughput.
 func Choose(p problem.Attention, sms int, widen bool) Config {
-	fast, small := Throughput(p.D, widen), Latency(p, sms, widen)
-	if small != (Config{}) && small.estimate(p, sms) < fast.estimate(p, sms) {
-		return small
+	if best := fastest(choices(p.D, widen), p, sms); best != (Config{}) {
+		return best
 	}
-	return fast
+	return Throughput(p.D, widen)
+}
+
+// choices returns the configurations that Choose compares.
+func choices(headDim int, widen bool) []Config {
+	return append([]Config{Throughput(headDim, widen)}, splitting(headDim, widen)...)
+}
+
+// fastest returns the configuration of a list that computes a problem in the lowest estimated time, or
+// the zero Config if none computes it.
+func fastest(list []Config, p problem.Attention, sms int) (best Config) {
+	least := int64(math.MaxInt64)
+	for _, c := range list {
+		if t := c.estimate(p, sms); t < least && c.Check(p) == nil {
+			best, least = c, t
+		}
+	}
+	return best
 }
 
 // The terms of an estimate, in clocks of an L4. They describe predictions of the timing model
@@ -62,47 +85,64 @@ const (
 	perBlock = 2800
 	// perMerge is added where warps merge their results.
 	perMerge = 900
-	// l2Bytes are the bytes per clock that the L2 cache delivers to an SM.
-	l2Bytes = 13.3
+	// l2Bytes are the bytes that the L2 cache delivers to an SM in ten clocks.
+	l2Bytes = 133
 	// subCores are the parts of an SM, each with a tensor core and with a quarter of the warps.
 	subCores = 4
 	// perProduct are the clocks of a product of 16 rows, 8 columns and 32 bytes on a tensor core.
 	perProduct = 16
 )
 
-// busy returns the share of the time for which the tensor core of a sub-core with that many warps
-// is busy.
-func busy(warps int) float64 {
-	return []float64{0.35, 0.40, 0.60, 0.68}[min(warps, 3)] + 0.02*float64(min(max(warps-3, 0), 3))
-}
+// busy is the percentage of the time for which the tensor core of a sub-core is busy, by its number of
+// warps.
+const busy = "warps == 1 ? 40 : (warps == 2 ? 60 : 68 + 2*min(warps - 3, 3))"
 
-// estimate returns the clocks that the SM with the most blocks needs for a problem.
-func (c Config) estimate(p problem.Attention, sms int) float64 {
-	blocks := p.B * p.Hq * ceil(p.Sq, c.Rows)
-	perSM := ceil(blocks, max(sms, 1))
-	resident := min(perSM, c.BlocksPerSM)
-	warps := ceil(c.rowGroups()*c.Shares*resident, subCores)
-	products := float64(warps*c.TileN*p.D) * 2 / (8 * 32) // the products of a sub-core in a round of all resident blocks
-	loads := float64(resident*2*c.roundKeys()*p.D) / l2Bytes
-	round := max(products*perProduct/busy(warps), loads)
+// terms returns the named values of [cost]. Exported files evaluate them too, so they are expressions.
+// They are in integers, which all languages compute alike: a round is in tenths of a clock.
+func (c Config) terms(causal bool) []kernel.Binding {
 	ends := perBlock
 	if c.Shares > 1 {
 		ends += perMerge
 	}
-	return float64(ceil(perSM, c.BlocksPerSM)*ends) + c.rounds(p, perSM)/float64(resident)*round
-}
-
-// rounds returns the rounds of an SM with perSM blocks. Causal blocks start with the longest, so an
-// SM has about as many as the average block, and at least those of the longest block.
-func (c Config) rounds(p problem.Attention, perSM int) float64 {
-	longest := float64(ceil(p.Skv, c.roundKeys()))
-	if !p.Causal {
-		return float64(perSM) * longest
+	// An SM has the rounds of all its blocks. Causal blocks start with the longest, so an SM has about
+	// as many as the average block, and at least those of the longest block.
+	rounds := "per_sm*longest"
+	if causal {
+		// seen is twice the number of keys that a row sees on average.
+		seen := "(Sq <= Skv ? 2*Skv - Sq : Skv*Skv/Sq)"
+		rounds = fmt.Sprintf("max(per_sm*(%s + %d)/%d, longest)", seen, c.roundKeys(), 2*c.roundKeys())
 	}
-	seen := float64(p.Skv) - float64(min(p.Sq, p.Skv))/2 // keys that a row sees on average
-	average := seen*float64(min(p.Sq, p.Skv))/float64(p.Sq)/float64(c.roundKeys()) + 0.5
-	return max(float64(perSM)*average, longest)
+	return []kernel.Binding{
+		attn.Let("per_sm", fmt.Sprintf("cdiv(B*H*cdiv(Sq, %d), SMs)", c.Rows)),
+		attn.Let("resident", fmt.Sprintf("min(per_sm, %d)", c.BlocksPerSM)),
+		attn.Let("warps", fmt.Sprintf("cdiv(%d*resident, %d)", c.rowGroups()*c.Shares, subCores)),
+		attn.Let("busy", busy),
+		// The products of a sub-core in a round of all resident blocks, and what they load.
+		attn.Let("products", fmt.Sprintf("warps*%d*D*2*%d*1000/(8*32*busy)", c.TileN, perProduct)),
+		attn.Let("loads", fmt.Sprintf("resident*2*%d*D*100/%d", c.roundKeys(), l2Bytes)),
+		attn.Let("longest", fmt.Sprintf("cdiv(Skv, %d)", c.roundKeys())),
+		attn.Let("rounds", rounds),
+		attn.Let("ends", fmt.Sprintf("cdiv(per_sm, %d)*%d*10", c.BlocksPerSM, ends)),
+	}
 }
 
-// ceil returns n/by, rounded up.
-func ceil(n, by int) int { return (n + by - 1) / by }
+// cost is the time that the SM with the most blocks needs for a problem, in tenths of a clock.
+var cost = expr.Must("ends + rounds*max(products, loads)/resident")
+
+// estimate returns [cost] for a problem, or the largest integer for sizes that are beyond it.
+func (c Config) estimate(p problem.Attention, sms int) int64 {
+	names := p.Names()
+	names["SMs"] = expr.Int(int64(max(sms, 1)))
+	for _, l := range c.terms(p.Causal) {
+		n, err := l.Value.Int(names)
+		if err != nil {
+			return math.MaxInt64
+		}
+		names[l.Name] = expr.Int(n)
+	}
+	n, err := cost.Int(names)
+	if err != nil {
+		return math.MaxInt64
+	}
+	return n
+}

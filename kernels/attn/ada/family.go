@@ -49,7 +49,7 @@ func (Family) Explain(p problem.Attention, c kernel.Chip) string {
 	if small == (Config{}) {
 		return fmt.Sprintf("%v: no design that splits keys computes this problem", fast)
 	}
-	at := func(c Config) float64 { return c.estimate(p, n) / l4MHz }
+	at := func(c Config) float64 { return float64(c.estimate(p, n)) / (10 * l4MHz) }
 	best, other := fast, small
 	if Choose(p, n, widen) == small {
 		best, other = small, fast
@@ -75,6 +75,17 @@ func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 		return "", err
 	}
 	return name, f.Check(p, c, config)
+}
+
+// Candidates returns the configurations that Choose may return for problems like p.
+func (f Family) Candidates(p problem.Attention, c kernel.Chip) (list []attn.Candidate) {
+	p = p.Filled()
+	for _, own := range choices(p.D, widens(c)) {
+		if config := attn.Encode(own); f.Check(p, c, config) == nil {
+			list = append(list, attn.Candidate{Variant: Designs()[0].Name, Config: config, Let: own.terms(p.Causal), Cost: cost})
+		}
+	}
+	return list
 }
 
 // Check returns the reason why a configuration cannot compute a problem on a chip, or nil.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -58,7 +59,7 @@ const fewest = 4
 // computes a problem, it returns "decode" or "prefill", by the number of queries.
 func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 	p = p.Filled()
-	others := attn.CheckSupported(p, othersDims(c.Target), problem.PerHead, problem.PerTensor) == nil
+	others := othersCompute(p, c)
 	name := designs[0].name
 	switch many := rows(p) > mostRows; {
 	case others && p.Skv < fewest*rows(p):
@@ -73,6 +74,39 @@ func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 		err = f.Check(p, c, config)
 	}
 	return name, err
+}
+
+// Candidates returns the configurations that Choose may return for problems like p: those of
+// "decode", by the number of row tiles, and that of "prefill".
+func (f Family) Candidates(p problem.Attention, c kernel.Chip) (list []attn.Candidate) {
+	p = p.Filled()
+	others := othersCompute(p, c)
+	const number = "Sq*(H/Hkv)" // of query rows, as rows returns it
+	add := func(design, rows int, when string) {
+		p := p
+		p.Sq, p.Hq, p.Hkv = rows, 1, 1
+		if others {
+			when += fmt.Sprintf(" && Skv >= %d*%s", fewest, number)
+		}
+		config := attn.Encode(designs[design].config(p, c))
+		if f.Check(p, c, config) == nil {
+			list = append(list, attn.Candidate{Variant: designs[design].name, Config: config, When: expr.Must(when)})
+		}
+	}
+	least := 0
+	for most := warpRows; most <= mostRows; most *= 2 {
+		add(0, most, fmt.Sprintf("%s > %d && %s <= %d", number, least, number, most))
+		least = most
+	}
+	if !others {
+		add(1, mostRows+1, fmt.Sprintf("%s > %d", number, mostRows))
+	}
+	return list
+}
+
+// othersCompute reports whether other families compute problems like p on a chip.
+func othersCompute(p problem.Attention, c kernel.Chip) bool {
+	return attn.CheckSupported(p, othersDims(c.Target), problem.PerHead, problem.PerTensor) == nil
 }
 
 // othersDims returns the head dimensions that other families compute on a target.

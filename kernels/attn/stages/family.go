@@ -54,6 +54,20 @@ func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 	return "", errors.New(strings.Join(why, "; "))
 }
 
+// Candidates returns the preset that Choose returns for problems like p. The presets have the same
+// limits on sizes, so the first one that computes p computes every problem that the others do.
+func (f Family) Candidates(p problem.Attention, c kernel.Chip) []attn.Candidate {
+	name, err := f.Choose(p, c)
+	if err != nil {
+		return nil
+	}
+	config, err := f.Configure(name, p, c)
+	if err != nil {
+		return nil
+	}
+	return []attn.Candidate{{Variant: name, Config: config}}
+}
+
 // Check returns the reason why a configuration cannot compute a problem on a chip, or nil.
 func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) error {
 	own, err := attn.Decode[Config](config)

@@ -1,0 +1,45 @@
+package attn
+
+import (
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/kernel"
+)
+
+// Candidate is a configuration that a family may choose, and the rule of the choice as data, so
+// that a program in another language makes the same choice. Of the candidates that compute a
+// problem and whose When holds, the family chooses the one with the lowest Cost, and the first
+// one among equals.
+//
+// The expressions have the names of the problem, SMs, and the names of Let. They are computed
+// in integers, which are exact in every language.
+type Candidate struct {
+	Variant string
+	Config  Config
+	When    expr.Expr // a condition on the sizes; the zero expression always holds
+	Let     []kernel.Binding
+	Cost    expr.Expr // the zero expression is 0
+	// Tiles adds the name tiles to those of Cost. It is nil if Cost does without.
+	Tiles *Tiles
+	// Always reports that the candidate computes every problem that the families behind this one
+	// compute, so that they are never asked.
+	Always bool
+}
+
+// Tiles describes how a kernel divides its work, for a count that expressions cannot compute
+// because it needs a loop: the KV tiles that follow each other on the SM with the most work.
+type Tiles struct {
+	Rows       int  `json:"rows"` // query rows of a block
+	Keys       int  `json:"keys"` // keys of a tile
+	Split      int  `json:"split"`
+	PerSM      int  `json:"per_sm"` // blocks that share an SM
+	Persistent bool `json:"persistent"`
+	Causal     bool `json:"causal"`
+	// Counted is the number of blocks up to which the tiles of a causal problem are counted
+	// block by block.
+	Counted int `json:"counted"`
+}
+
+// Let returns a binding that the program itself wrote.
+func Let(name, value string) kernel.Binding {
+	return kernel.Binding{Name: name, Value: expr.Must(value)}
+}

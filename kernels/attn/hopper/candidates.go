@@ -1,0 +1,67 @@
+package hopper
+
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// Candidates returns the configurations that Choose may return for problems like p, with its
+// estimates. A configuration that depends on the number of keys is two candidates.
+func (f Family) Candidates(p problem.Attention, c kernel.Chip) (list []attn.Candidate) {
+	p = p.Filled()
+	few, many := p, p
+	few.Skv, many.Skv = maxSumsInVKeys, maxSumsInVKeys+1
+	for _, o := range choices(p.D) {
+		a, b := o.adapted(few), o.adapted(many)
+		if a == b {
+			list = f.add(list, o, a, p, c, "")
+			continue
+		}
+		list = f.add(list, o, a, p, c, fmt.Sprintf("Skv <= %d", maxSumsInVKeys))
+		list = f.add(list, o, b, p, c, fmt.Sprintf("Skv > %d", maxSumsInVKeys))
+	}
+	return list
+}
+
+// add adds a choice as it is adapted to some problems, unless no problem can have it.
+func (f Family) add(list []attn.Candidate, o choice, own Config, p problem.Attention, c kernel.Chip, when string) []attn.Candidate {
+	config := attn.Encode(own)
+	if own.short(p) || f.Check(p, c, config) != nil {
+		return list
+	}
+	one := attn.Candidate{
+		Variant: Designs()[0].Name, Config: config, Let: own.lets(), Cost: o.costs.expr(p.Causal),
+		Tiles:  &attn.Tiles{Rows: own.rows(), Keys: own.TileN, Split: own.Split, PerSM: own.BlocksPerSM, Persistent: own.Persistent, Causal: p.Causal, Counted: maxCounted},
+		Always: own.Persistent && when == "", // its rules are the weakest of all families
+	}
+	if when != "" {
+		one.When = expr.Must(when)
+	}
+	return append(list, one)
+}
+
+// lets returns the terms of [Config.load] that are not tiles.
+func (c Config) lets() []kernel.Binding {
+	crowded := "0"
+	if c.BlocksPerSM > 1 {
+		crowded = fmt.Sprintf("(items + %d) / %d", c.BlocksPerSM-2, c.BlocksPerSM)
+	}
+	return []kernel.Binding{
+		attn.Let("items", fmt.Sprintf("cdiv(B*H*cdiv(Sq, %d)*%d, SMs)", c.rows(), c.Split)),
+		attn.Let("rounds", fmt.Sprintf("cdiv(items, %d)", c.BlocksPerSM)),
+		attn.Let("crowded", crowded),
+	}
+}
+
+// expr returns the estimate in nanoseconds.
+func (t terms) expr(causal bool) expr.Expr {
+	tile := t.nano(perTile)
+	if causal {
+		tile += t.nano(perCausal)
+	}
+	return expr.Must(fmt.Sprintf("%d + %d*items + %d*tiles + %d*(tiles*crowded/rounds)", t.nano(perLaunch), t.nano(perItem), tile, t.nano(perBeside)))
+}
