@@ -105,8 +105,8 @@ func exportFamily(env *cli.Env, kind, short, long string) *cobra.Command {
 		Use: kind, Short: short,
 		Long: long + `
 
-For each combination of --head-dim, --mask and --output, the file has every kernel that is the
-fastest for some shape on --chip, and it chooses the kernel by the shape.` + exportedHelp,
+For each combination of --head-dim, --mask and --output, the file has every kernel that attest may
+choose on --chip. It chooses by the shape, as attest does.` + exportedHelp,
 		Example: fmt.Sprintf("  attest export %s --chip H100 -o FILE\n  attest export %s --chip L4 --head-dim 128 --mask causal --output bf16 -o FILE", kind, kind),
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return x.family(c, kind) },

@@ -20,6 +20,7 @@ import torch
 
 _FORMATS = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2, "u8": torch.uint8}
 _MAX = {"e4m3": 448.0, "e5m2": 57344.0}
+_BELOW_FLOAT32 = (1 << 29) - 1  # the bits of a float64 that a float32 does not have
 _OUTPUTS = {torch.float16: "f16", torch.bfloat16: "bf16"}
 _FORMAT = _BUNDLE["kernels"][0]["fixed"]["format"]
 _DTYPE = _FORMATS[_FORMAT]
@@ -361,15 +362,14 @@ def quantize(x, heads=1):
     if x.numel() == 0:
         return x.to(_DTYPE), torch.ones(x.shape[heads], dtype=torch.float32, device=x.device)
     largest = x.abs().amax(dim=[i for i in range(x.dim()) if i != heads])
-    # A division by a Python number is a product with its reciprocal on a GPU, which has other bits.
-    scales = torch.where(largest <= 1e-6, torch.ones_like(largest), largest / torch.full_like(largest, _MAX[_FORMAT]))
+    # Everything is exact or in float64, so that eager and compiled code have the same bits: a compiler may divide float32 with an
+    # error, or multiply by a reciprocal instead. In float64 both give this quotient, because its divisor is 7 times a power of two.
+    scales = torch.where(largest <= 1e-6, torch.ones_like(largest), (largest.double() / _MAX[_FORMAT]).float())
     exact = x.double() / scales.double().view([-1 if i == heads else 1 for i in range(x.dim())])
-    # Round to odd in float32 first: rounding to FP8 afterwards then rounds only once.
-    near = exact.float()
-    bits = near.view(torch.int32)
-    bits = torch.where(near.double().abs() > exact.abs(), bits - 1, bits)
-    bits = torch.where(near.double() != exact, bits | 1, bits)
-    return bits.view(torch.float32).to(_DTYPE).contiguous(), scales
+    # Round to odd, to the 24 bits of float32: rounding to FP8 afterwards then rounds only once.
+    bits = exact.view(torch.int64)
+    odd = torch.where(bits & _BELOW_FLOAT32 != 0, bits | (_BELOW_FLOAT32 + 1), bits) & ~_BELOW_FLOAT32
+    return odd.view(torch.float64).float().to(_DTYPE).contiguous(), scales
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):

@@ -101,10 +101,18 @@ def compiled():
     check(torch.equal(g(*t), f(*t)), "torch.compile, fullgraph")
     t2 = quantised(*make(1, 8, 8, 100, 100, 64))
     check(torch.equal(g(*t2), f(*t2)), "torch.compile, another length")
-    q, k, v = make(1, 8, 8, 256, 256, 64, torch.bfloat16)
-    h = torch.compile(lambda q, k, v: attest.scaled_dot_product_attention(q, k, v, is_causal=True), fullgraph=True)
-    err = (h(q, k, v).float() - attest.scaled_dot_product_attention(q, k, v, is_causal=True).float()).abs().max().item()
-    check(err < 0.05, "torch.compile of the SDPA-like call, difference %.4f" % err)
+    quantize = torch.compile(attest.quantize, fullgraph=True)
+    for dtype in (torch.bfloat16, torch.float16, torch.float32):
+        x = make(2, 8, 8, 333, 333, 64, dtype)[0] * torch.tensor([1e-9, 1, 100, 3e-3, 7, 1e-5, 0.3, 0], device=dev, dtype=dtype)[None, :, None, None]
+        (a, s), (b, r) = quantize(x), attest.quantize(x)
+        codes, scales = (a.view(torch.uint8) != b.view(torch.uint8)).sum().item(), (s != r).sum().item()
+        check(codes == 0 and scales == 0, "quantize of %s, compiled: %d codes and %d scales differ from eager ones" % (dtype, codes, scales))
+    for dtype in (torch.bfloat16, torch.float16):
+        q, k, v = make(1, 8, 8, 256, 256, 64, dtype)
+        h = torch.compile(lambda q, k, v: attest.scaled_dot_product_attention(q, k, v, is_causal=True), fullgraph=True)
+        got, want = h(q, k, v), attest.scaled_dot_product_attention(q, k, v, is_causal=True)
+        check(torch.equal(got, want), "torch.compile of the SDPA-like call, %s: %d of %d elements differ, by up to %.4f" % (
+            dtype, (got != want).sum().item(), got.numel(), (got.float() - want.float()).abs().max().item()))
     # test_schema multiplies its inputs, which PyTorch cannot do in FP8.
     torch.library.opcheck(torch.ops.attest.attention.default, t, test_utils=("test_faketensor",))
     check(True, "torch.library.opcheck")
