@@ -2,6 +2,7 @@ package hopper
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/kernel"
@@ -65,3 +66,6 @@ func (t terms) expr(causal bool) expr.Expr {
 	}
 	return expr.Must(fmt.Sprintf("%d + %d*items + %d*tiles + %d*(tiles*crowded/rounds)", t.nano(perLaunch), t.nano(perItem), tile, t.nano(perBeside)))
 }
+
+// nano returns the cost of a term in nanoseconds.
+func (t terms) nano(term int) int64 { return int64(math.Round(1000 * t[term])) }

@@ -67,10 +67,10 @@ func SplitKeys(split int) Config {
 // block divide the rows of the problem, because a wave takes as long for a few SMs as for
 // all of them.
 func Choose(p problem.Attention, sms int) Config {
-	best, least := widest(p.D).adapted(p), int64(math.MaxInt64) // this design computes every problem
+	best, least := widest(p.D).adapted(p), math.Inf(1) // this design computes every problem
 	for _, o := range choices(p.D) {
 		c := o.adapted(p)
-		if t := o.costs.nanos(c.load(p, sms)); t < least && !c.short(p) && c.Check(p) == nil {
+		if t := o.costs.dot(c.load(p, sms)); t < least && !c.short(p) && c.Check(p) == nil {
 			best, least = c, t
 		}
 	}
@@ -102,18 +102,6 @@ func (t terms) dot(load terms) (micros float64) {
 	}
 	return micros
 }
-
-// nanos is dot in whole nanoseconds. Choose compares these integers, because exported files must
-// choose the same configuration: [Family.Candidates] states this estimate for them.
-func (t terms) nanos(load terms) (sum int64) {
-	for i := range t {
-		sum += t.nano(i) * int64(load[i])
-	}
-	return sum
-}
-
-// nano returns the cost of a term in nanoseconds.
-func (t terms) nano(term int) int64 { return int64(math.Round(1000 * t[term])) }
 
 // choices returns the configurations that Choose compares. Each was the fastest on a problem
 // that was timed. The costs minimise the squared relative error over testdata/times.json:
@@ -174,9 +162,6 @@ func choices(headDim int) []choice {
 //
 // Two blocks on an SM compute their tiles at the same time: a round takes longer than with
 // one block, but not twice as long. Their beginnings and ends do not overlap.
-//
-// [Family.Candidates] states the same load as expressions, and the exported files count tiles
-// as this file does.
 func (c Config) load(p problem.Attention, sms int) terms {
 	sms = max(sms, 1)
 	blocks := p.B * p.Hq * ceil(p.Sq, c.rows()) * c.Split
@@ -186,13 +171,12 @@ func (c Config) load(p problem.Attention, sms int) terms {
 	if c.BlocksPerSM > 1 {
 		crowded = (items + c.BlocksPerSM - 2) / c.BlocksPerSM
 	}
-	tiles := rounds * c.tiles(p, p.Sq)
-	load := terms{perLaunch: 1, perItem: float64(items)}
+	load := terms{perLaunch: 1, perItem: float64(items), perTile: float64(rounds * c.tiles(p, p.Sq))}
 	if p.Causal {
-		tiles = c.causalTiles(p, blocks, rounds, sms*c.BlocksPerSM)
-		load[perCausal] = float64(tiles)
+		load[perTile] = c.causalTiles(p, blocks, rounds, sms*c.BlocksPerSM)
+		load[perCausal] = load[perTile]
 	}
-	load[perTile], load[perBeside] = float64(tiles), float64(tiles*crowded/rounds)
+	load[perBeside] = load[perTile] * float64(crowded) / float64(rounds)
 	return load
 }
 
@@ -216,7 +200,7 @@ const maxCounted = 1 << 11
 // causalTiles returns the most tiles that an SM, or one of its resident blocks, has. For
 // persistent blocks, part.Work deals out the items, and the sizes decide how evenly. Other
 // blocks start, longest first, when an earlier one has ended.
-func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) int {
+func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) float64 {
 	perHead := ceil(p.Sq, c.rows())
 	tiles := make([]int, perHead)
 	for i := range tiles {
@@ -224,11 +208,11 @@ func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) int 
 	}
 	switch most := tiles[perHead-1]; {
 	case items > maxCounted:
-		return max(rounds*(tiles[0]+most)/2, most)
+		return max(float64(rounds*(tiles[0]+most))/2, float64(most))
 	case c.Persistent:
-		return dealt(tiles, items, blocks)
+		return float64(dealt(tiles, items, blocks))
 	default:
-		return queued(tiles, items, blocks, c.Split)
+		return float64(queued(tiles, items, blocks, c.Split))
 	}
 }
 
