@@ -8,6 +8,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -174,7 +175,7 @@ func timed(p problem.Attention) []Config {
 		return c
 	}
 	return []Config{
-		Default(p, h200), Invariant(p, h200),
+		Default(p, h200), Decode(p, kernel.Chip{SharedPerSM: h200.SharedPerSM, SMs: 132}), Invariant(p, h200),
 		with(func(c *Config) { c.Chunk = 1024 }),
 		with(func(c *Config) { c.Chunk = 2048 }),
 		with(func(c *Config) { c.Stages = 3 }),

@@ -50,7 +50,7 @@ func configs(p problem.Attention) (list []Config) {
 	wide.Warps, wide.Stages, wide.BlocksPerSM = 8, 2, 1
 	blocks, single := Prefill(p, h200), c
 	single.RowTiles, single.TileN, single.RowBlocks = 1, min(c.TileN, 32), true
-	for _, c := range []Config{c, chunks, deep, wide, Default(p, kernel.Chip{}), blocks, single} {
+	for _, c := range []Config{c, chunks, deep, wide, Default(p, kernel.Chip{}), Decode(p, kernel.Chip{SharedPerSM: h200.SharedPerSM, SMs: 1}), blocks, single} {
 		if c.Check(p, ptx.SM89) == nil {
 			list = append(list, c)
 		}
@@ -114,6 +114,29 @@ func TestEdges(t *testing.T) {
 				b.SMs = 1 + turn%5
 				judge(t, fmt.Sprintf("%v, %v", p, c), in, b.run(c))
 			}
+		}
+	}
+}
+
+// TestDecode: Decode divides the work of an H200 as the fastest configuration of TestCardTimes did.
+func TestDecode(t *testing.T) {
+	chip := kernel.Chip{SharedPerSM: h200.SharedPerSM, SMs: 132}
+	for _, x := range []struct {
+		p    problem.Attention
+		want string
+	}{
+		{attends(16, 32, 8, 1, 8192, 128), "16x32 warps-8 stages-2 blocks-1"},
+		{attends(64, 32, 8, 1, 2048, 128), "16x32 warps-4 stages-3 blocks-2"},
+		{attends(1, 32, 8, 1, 8192, 128), "16x32 warps-4 stages-2 blocks-2"},
+		{attends(256, 16, 1, 1, 4096, 128), "16x32 warps-4 stages-2 blocks-2"},
+		{attends(8, 64, 8, 4, 8192, 128), "32x64 warps-8 stages-2 blocks-1"},
+		{attends(32, 16, 2, 1, 4096, 256), "16x16 warps-8 stages-3 blocks-1"},
+		{attends(16, 8, 8, 1, 4096, 64), "16x64 warps-4 stages-2 blocks-2"},
+	} {
+		if got := Decode(x.p, chip); got.String() != x.want {
+			t.Errorf("%v: %v, want %s", x.p, got, x.want)
+		} else if err := got.Check(x.p, ptx.SM90a); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -25,7 +25,7 @@ var designs = []struct {
 	name, idea string
 	config     func(problem.Attention, kernel.Chip) Config
 }{
-	{"decode", "few queries, many keys: the heads of a group share a tile, all blocks split the keys", Default},
+	{"decode", "few queries, many keys: the heads of a group share a tile, all blocks split the keys", Decode},
 	{"prefill", "many queries against a cache as servers keep it: pages, lengths, windows, masks", Prefill},
 	{"decode-invariant", "the bits of a sequence's output do not depend on the rest of the batch", Invariant},
 	{"prefill-invariant", "many queries, and bits that do not depend on the rest of the batch", PrefillInvariant},

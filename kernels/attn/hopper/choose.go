@@ -25,15 +25,23 @@ func Throughput(headDim, warpgroups int) Config {
 
 // WideHeads returns the design for D = 192 and D = 256 in problems that fill the GPU:
 // persistent blocks of two warpgroups. With D = 256 there are registers for the products of
-// 64 columns, two at a time.
+// 64 columns, two at a time. Maxima per tile would take 8 % longer.
 func WideHeads() Config {
-	return Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{TileMaxima: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, Persistent: true, PingPong: 128, ProductColumns: 64, BlocksPerSM: 1}}
+	return Config{Sharing: Sharing{Split: 1}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, Persistent: true, PingPong: 96, ProductColumns: 64, BlocksPerSM: 1}}
 }
 
 // Pair returns the design for problems of medium size: blocks of 128 rows, two warpgroups in
 // ping-pong.
 func Pair() Config {
 	return Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true, TileMaxima: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, PingPong: 96, BlocksPerSM: 1}}
+}
+
+// ManyItems returns the design for many short sequences: Pair with persistent blocks, whose loading
+// warp describes each item.
+func ManyItems() Config {
+	c := Pair()
+	c.Persistent, c.Descriptors = true, true
+	return c
 }
 
 // TwoPairs returns Pair for D = 64 with two pairs of warpgroups: each pair splits the keys of
@@ -119,37 +127,48 @@ func (t terms) dot(load terms) (micros float64) {
 func choices(headDim int) []choice {
 	finer := SplitKeys(2)
 	finer.TileN = 64
+	described := Throughput(headDim, 3)
+	described.Descriptors = true
 	if headDim == 64 {
+		small := Latency(64)
+		small.TileN, small.Persistent, small.Descriptors = 64, true, true
 		return []choice{
-			{finer, terms{0.539, 1.94, 0.324, 0, 0.029}},
-			{SplitKeys(2), terms{0.764, 1.751, 0.582, 0, 0.031}},
-			{SplitKeys(1), terms{0.639, 1.858, 0.521, 0, 0.033}},
-			{Latency(64), terms{1.188, 0.636, 0.803, 0.208, 0.015}},
-			{Pair(), terms{0.415, 1.964, 0.924, 0, 0.026}},
-			{TwoPairs(), terms{0.519, 2.817, 0.757, 0, 0.027}},
-			{Throughput(64, 3), terms{2.315, 1.475, 1.662, 0, 0}},
-			{Throughput(64, 4), terms{2.084, 1.354, 1.458, 0, 0.344}},
+			{finer, terms{0.547, 1.926, 0.324, 0, 0.03}},
+			{SplitKeys(2), terms{0.575, 1.958, 0.565, 0, 0.027}},
+			{SplitKeys(1), terms{0.504, 1.995, 0.518, 0, 0.033}},
+			{Latency(64), terms{1.093, 0.707, 0.809, 0.221, 0.041}},
+			{small, terms{1.769, 0.363, 0.506, 0.125, 0.018}},
+			{Pair(), terms{0.301, 2.131, 0.919, 0, 0.039}},
+			{ManyItems(), terms{2.094, 0.701, 0.916, 0, 0.037}},
+			{TwoPairs(), terms{0.386, 3.012, 0.751, 0, 0.039}},
+			{Throughput(64, 3), terms{2.385, 1.548, 1.642, 0, 0.04}},
+			{Throughput(64, 4), terms{2.131, 1.424, 1.447, 0, 0.385}},
 		}
 	}
 	split := Latency(headDim)
 	split.Split = 2
 	if headDim > 128 {
+		narrow := WideHeads()
+		narrow.TileN, narrow.Stages, narrow.PingPong, narrow.TileMaxima = 64, 3, 64, true
 		return []choice{
-			{SplitKeys(2), terms{0.62, 2.6, 0.75, 0, 0.06}},
-			{SplitKeys(1), terms{0.5, 2.8, 0.75, 0, 0.04}},
-			{Latency(headDim), terms{0.4, 2.4, 1.5, 0, 0.03}},
-			{Pair(), terms{0.04, 3.6, 1.8, 0, 0.04}},
-			{WideHeads(), terms{2.2, 2.4, 1.75, 0, 0.06}},
+			{SplitKeys(2), terms{0.494, 3.387, 0.763, 0, 0.004}},
+			{SplitKeys(1), terms{0, 3.747, 0.761, 0, 0.004}},
+			{Latency(headDim), terms{0, 3.148, 1.269, 0, 0}},
+			{Pair(), terms{0, 4.263, 1.823, 0, 0.036}},
+			{narrow, terms{1.728, 2.522, 1.162, 0, 0.02}},
+			{WideHeads(), terms{1.16, 3.205, 1.752, 0, 0.087}},
 		}
 	}
 	return []choice{
-		{finer, terms{0.62, 2.185, 0.47, 0, 0.059}},
-		{SplitKeys(2), terms{0.64, 2.39, 0.692, 0, 0.072}},
-		{SplitKeys(1), terms{0.507, 2.395, 0.683, 0, 0.034}},
-		{split, terms{0.565, 2.114, 0.991, 0, 0.038}},
-		{Latency(headDim), terms{0.396, 1.699, 1.001, 0, 0.018}},
-		{Pair(), terms{0.043, 2.803, 1.166, 0, 0.04}},
-		{Throughput(headDim, 3), terms{2.202, 1.747, 1.567, 0, 0.059}},
+		{finer, terms{0.508, 2.281, 0.467, 0, 0.054}},
+		{SplitKeys(2), terms{0.52, 2.49, 0.685, 0, 0.068}},
+		{SplitKeys(1), terms{0.321, 2.568, 0.682, 0, 0.029}},
+		{split, terms{0.595, 2.113, 0.976, 0, 0.041}},
+		{Latency(headDim), terms{0.239, 1.886, 0.986, 0, 0.02}},
+		{Pair(), terms{0, 2.865, 1.169, 0, 0.047}},
+		{ManyItems(), terms{2.047, 1.104, 1.168, 0, 0.062}},
+		{Throughput(headDim, 3), terms{2.302, 1.78, 1.555, 0, 0.089}},
+		{described, terms{2.723, 1.206, 1.564, 0, 0.157}},
 	}
 }
 

@@ -60,6 +60,10 @@ type Schedule struct {
 	ProductColumns int `json:"product_columns"`
 	// BlocksPerSM is the number of blocks that share the registers of an SM.
 	BlocksPerSM int `json:"blocks_per_sm"`
+	// Descriptors makes the loading warp find the place and the factors of each item and pass them
+	// on through shared memory, beside the queries. Otherwise every warp computes them when its
+	// item begins: up to four divisions and a read of memory, for which short items wait.
+	Descriptors bool `json:"descriptors"`
 	// Dependent selects programmatic dependent launch: blocks start and initialise their barriers
 	// while the launch before this one in the stream ends, and wait for its end before they read
 	// memory. They let the next launch do the same.
@@ -98,6 +102,9 @@ func (c Config) String() string {
 	}
 	if c.BlocksPerSM > 1 {
 		s += fmt.Sprintf(" blocks-%d", c.BlocksPerSM)
+	}
+	if c.Descriptors {
+		s += " descriptors"
 	}
 	if c.Dependent {
 		s += " dependent"
@@ -143,10 +150,14 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("one exponential in %d by a polynomial: use 0, or 2 and more", c.Polynomial)
 	case c.SumsInV && p.LSE:
 		return fmt.Errorf("row sums in columns of V with the LSE: such sums are of P after rounding to e4m3, which makes the LSE wrong by up to 0.01; turn sums_in_v off")
+	case c.SumsInV && p.D > maxSumsInVDim:
+		return fmt.Errorf("row sums in columns of V with head dimension %d: there are no registers for the extra columns beyond %d; turn sums_in_v off", p.D, maxSumsInVDim)
 	case c.ProductColumns < 0 || c.ProductColumns%32 != 0 || c.ProductColumns >= p.D:
 		return fmt.Errorf("products of %d columns: use 0, or a multiple of 32 below the head dimension %d", c.ProductColumns, p.D)
 	case c.ProductColumns == 0 && c.columns(p.D) > maxProductColumns:
 		return fmt.Errorf("products of %d columns: a product has at most %d; set product_columns", c.columns(p.D), maxProductColumns)
+	case c.Descriptors && (!c.Persistent || c.slots(ringQ, p.D) < 2):
+		return fmt.Errorf("descriptors with head dimension %d, persistent %t: use persistent blocks and a head dimension of at most %d, with which a block holds the queries of two items", p.D, c.Persistent, maxTwoQueryTiles)
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
 	}
@@ -221,6 +232,7 @@ type plan struct {
 	inboxes      int // what warpgroups that split keys receive; see exchange.go
 	inbox        int // bytes of one inbox
 	exchanged    int // the barriers at which they wait for it
+	descriptors  int // one for each slot of Q; see descriptor.go
 	total        int
 }
 
@@ -255,6 +267,9 @@ func (c Config) slots(ring, d int) int {
 	}
 	return c.Stages
 }
+
+// maxSumsInVDim is the largest head dimension for which ptxas finds registers for sums in V.
+const maxSumsInVDim = 128
 
 // maxTwoQueryTiles is the largest head dimension with which a persistent block holds the
 // queries of two items.
@@ -291,11 +306,13 @@ func (c Config) plan(d int) plan {
 	}
 	p.pingPong = bars
 	p.exchanged = p.pingPong + tile.PingPongBytes(c.pingPongWarps())
-	at := take(p.exchanged + 8*c.Warpgroups)
+	p.descriptors = (p.exchanged + 8*c.Warpgroups + descriptorBytes - 1) / descriptorBytes * descriptorBytes
+	at := take(p.descriptors + c.descriptors(d)*descriptorBytes)
 	for r := range p.barriers {
 		p.barriers[r] += at
 	}
 	p.pingPong += at
 	p.exchanged += at
+	p.descriptors += at
 	return p
 }

@@ -16,13 +16,13 @@ func (g *gen) consume() {
 	S, O := a.S, a.O
 	inputs := float8(g.p)
 
-	g.work.Each(func(it part.Item) {
+	g.eachItem(func(it part.Item) {
 		a.begin(it) // c, vs; l = 0, O = 0
 		if c.Split > 1 {
 			k.BarrierClusterWait() // the other block has initialised its mbarriers
 		}
 		queries := a.queries(it)
-		Q := queries.At(queries.Wait()) // Q has arrived
+		Q := queries.At(g.queriesArrived(queries)) // Q has arrived
 
 		g.work.EachTile(it, g.inBlock(), c.perBlock(), func(j build.U32) {
 			slot := a.K.Wait() // K has arrived
@@ -77,6 +77,9 @@ func (g *gen) consume() {
 		if g.queriesAwaited() {
 			k.If(it.Tiles.SetpEq(0), func() { a.queries(it).Signal(wg.Warp) })
 		} else {
+			if c.Descriptors {
+				a.vs.Set(g.valueFactor(it))
+			}
 			a.queries(it).Signal(wg.Warp) // the loader may overwrite Q
 		}
 		a.end(it) // O = vs·O/l
@@ -150,7 +153,7 @@ func (a *consumer) waitPingPong() {
 // tiles; at the end it would have to wait for the read.
 func (a *consumer) begin(it part.Item) {
 	g := a.g
-	a.c.Set(g.scales.Logit(it.Head))
+	a.c.Set(g.logitFactor(it))
 	if !g.c.Persistent {
 		a.vs.Set(g.scales.Value(it.Head))
 	}
@@ -161,7 +164,7 @@ func (a *consumer) begin(it part.Item) {
 // outputScale returns vs. A persistent block reads it at the end of an item, which saves a
 // register; the copies of its next item are already running.
 func (a *consumer) outputScale(it part.Item) build.F32 {
-	if a.g.c.Persistent {
+	if a.g.c.Persistent && !a.g.c.Descriptors {
 		return a.g.scales.Value(it.Head)
 	}
 	return a.vs.Get()
@@ -170,6 +173,15 @@ func (a *consumer) outputScale(it part.Item) build.F32 {
 // queriesAwaited reports whether the queries of the next item wait for the only slot of Q. A
 // consumer then frees the slot after its last product with Q, and not at the end of the item.
 func (g *gen) queriesAwaited() bool { return g.c.Persistent && g.c.slots(ringQ, g.d) == 1 }
+
+// queriesArrived waits for the queries of an item and returns their slot. A warp that has read the
+// item's descriptor has waited for them.
+func (g *gen) queriesArrived(queries tile.Tiles[tile.KMajor]) build.U32 {
+	if g.c.Descriptors {
+		return queries.Slot()
+	}
+	return queries.Wait()
+}
 
 // queries returns the ring of Q at an item's slot. The caller computes it again each time,
 // because there is no register to hold it while tiles are computed.

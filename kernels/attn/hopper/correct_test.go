@@ -36,6 +36,8 @@ func variants(d int) []Config {
 		with(two, func(c *Config) { c.TileN, c.Persistent, c.Stages, c.SumsInV = 192, true, 1, true }),
 		with(two, func(c *Config) { c.Persistent, c.PingPong, c.TileMaxima, c.Polynomial, c.Stages = true, 64, true, 4, 3 }),
 		with(Throughput(d, 3), maxima), with(Latency(d), maxima), with(SplitKeys(2), maxima),
+		ManyItems(), with(ManyItems(), summed), with(Throughput(d, 3), func(c *Config) { c.Descriptors = true }),
+		with(Latency(d), func(c *Config) { c.TileN, c.Persistent, c.Descriptors = 64, true, true }),
 		SplitKeys(1), with(SplitKeys(1), summed), SplitKeys(2), with(SplitKeys(2), summed),
 	}
 	if d == 64 { // Heads of 128 have no registers for these.
@@ -74,9 +76,9 @@ func wideVariants(d int) (all []Config) {
 	for keys := 0; keys <= 96; keys += 32 {
 		with(WideHeads(), func(c *Config) { c.PingPong = keys })
 	}
-	with(WideHeads(), func(c *Config) { c.TileMaxima, c.PingPong = false, 0 })
-	with(WideHeads(), func(c *Config) { c.SumsInV = true })
-	with(WideHeads(), func(c *Config) { c.TileN, c.PingPong, c.Stages = 64, 64, 3 })
+	for keys := 0; keys <= 96; keys += 32 {
+		with(WideHeads(), func(c *Config) { c.TileMaxima, c.PingPong = !c.TileMaxima, keys })
+	}
 	return all
 }
 

@@ -28,6 +28,7 @@ func Designs() []Design {
 		{"hopper-throughput", "persistent blocks of 256 query rows (192 for D up to 128, 128 for larger D), for problems that fill the GPU", of(widest)},
 		{"hopper-three", "persistent blocks of 192 query rows; only for D up to 128", of(func(d int) Config { return Throughput(d, 3) })},
 		{"hopper-pair", "128 query rows per block, two warpgroups in ping-pong", of(func(int) Config { return Pair() })},
+		{"hopper-many", "persistent blocks of 128 query rows, for many short sequences; only for D up to 192", of(func(int) Config { return ManyItems() })},
 		{"hopper-two-pairs", "128 query rows per block, two warpgroups split the keys of each 64 rows; only for D = 64", of(func(int) Config { return TwoPairs() })},
 		{"hopper-latency", "64 query rows per block, two blocks per SM (one for D > 64)", of(Latency)},
 		{"hopper-split-kv", "64 query rows per block, its two warpgroups split the keys", of(func(int) Config { return SplitKeys(1) })},
@@ -68,7 +69,7 @@ func FindDesign(name string) (Design, error) {
 // warpgroups that split keys have tiles of 64 keys.
 func (c Config) adapted(p problem.Attention) Config {
 	c.SumsInV = c.SumsInV && !p.LSE && (c.TileMaxima || p.Skv <= maxSumsInVKeys)
-	if p.D <= 128 {
+	if p.D <= maxSumsInVDim {
 		return c
 	}
 	c.SumsInV = false

@@ -87,6 +87,7 @@ func fromRuns(t *testing.T, paths []string) (all []timed) {
 	for _, x := range candidates() {
 		row := timed{x.p, map[string]float64{}}
 		for _, c := range choices(x.p.D) {
+			c := c.adapted(x.p)
 			for _, r := range runs {
 				if r[x.name] == nil {
 					continue
@@ -109,6 +110,7 @@ func fromRuns(t *testing.T, paths []string) (all []timed) {
 func fit(t *testing.T, c Config, all []timed) (costs terms, worst float64) {
 	var loads []terms // of a launch, over its time: what costs are to make 1
 	for _, x := range all {
+		c := c.adapted(x.p)
 		if micros, ok := x.micros[c.key()]; ok {
 			load := c.load(x.p, 132)
 			for i := range load {
@@ -179,7 +181,7 @@ func TestChooseFit(t *testing.T) {
 	if *timesFlag != "" {
 		all = fromRuns(t, strings.Split(*timesFlag, ","))
 	}
-	for _, d := range []int{64, 128} {
+	for _, d := range []int{64, 128, 256} {
 		some := slices.DeleteFunc(slices.Clone(all), func(x timed) bool { return x.p.D != d })
 		for _, c := range choices(d) {
 			costs, worst := fit(t, c.Config, some)
@@ -213,7 +215,7 @@ func TestChooseTimes(t *testing.T) {
 			continue
 		}
 		for _, c := range choices(x.p.D) {
-			other, ok := x.micros[c.key()]
+			other, ok := x.micros[c.adapted(x.p).key()]
 			switch miss := micros/other - 1; {
 			case c.adapted(x.p).short(x.p):
 			case ok && miss > 0.05:

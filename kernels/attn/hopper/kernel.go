@@ -72,6 +72,7 @@ type gen struct {
 	scales                       part.Scales
 	out                          part.Output
 	ringQ, ringK, ringRaw, ringV tile.Ring
+	given                        build.F32 // c of the item whose descriptor was read last
 }
 
 func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
@@ -164,7 +165,11 @@ func (g *gen) open() {
 func (g *gen) arrivals() (counts []int) {
 	consumers := 4 * g.c.Warpgroups
 	users := 4 * g.c.rowTiles() // warps that use one slot of K or V
-	for ring, n := range [rings][2]int{{1, consumers}, {1, users}, {1, transposers}, {transposers, users}} {
+	queries := [2]int{1, consumers}
+	if g.c.Descriptors { // the loading warp arrives again, and the transposing warps read descriptors, too
+		queries = [2]int{2, consumers + transposers}
+	}
+	for ring, n := range [rings][2]int{queries, {1, users}, {1, transposers}, {transposers, users}} {
 		for _, side := range n {
 			counts = append(counts, slices.Repeat([]int{side}, g.c.slots(ring, g.d))...)
 		}

@@ -36,6 +36,10 @@ func (g *gen) load() {
 		if g.queriesAwaited() {
 			firstKeys(it)
 		}
+		var describe func()
+		if g.c.Descriptors {
+			describe = c.describe(it)
+		}
 		c.queries(it, c.q.Wait())
 		if g.c.SplitInBlock {
 			firstKeys(it)
@@ -50,8 +54,17 @@ func (g *gen) load() {
 				c.keys(it, j, c.k.Wait())
 			}
 			c.values(it, j, c.raw.Wait())
+			if g.c.Descriptors {
+				k.If(j.SetpEq(lastTile(it)), describe)
+			}
 		})
+		if g.c.Descriptors {
+			k.If(it.Tiles.SetpEq(0), describe)
+		}
 	})
+	if g.c.Descriptors {
+		c.endItems()
+	}
 }
 
 // copies are the loading warp's sides of the rings. Each method fills a slot, which Wait
@@ -75,7 +88,9 @@ func (c copies) queries(it part.Item, slot build.U32) {
 	c.q.Load(g.wg.Warp, slot, g.q, g.c.rows()/warpgroupRows*blocks, func(box int) build.Coords {
 		return []build.U32{g.k.U32(uint32(box % blocks * width)), it.Row0.Add(box / blocks * warpgroupRows), it.Head}
 	})
-	c.q.Next()
+	if !g.c.Descriptors { // which moves on after its descriptor
+		c.q.Next()
+	}
 }
 
 // keys copies tile j of K.
@@ -112,7 +127,10 @@ func (g *gen) transpose() {
 	}
 	from := g.wg.ByRows(raw.Block(0))
 	perBlock := v.Width() / 16
-	g.work.Each(func(it part.Item) {
+	g.eachItem(func(it part.Item) {
+		if g.c.Descriptors {
+			g.ringQ.ConsumerAt(it.Number).Signal(g.wg.Warp)
+		}
 		g.work.EachTile(it, k.U32(0), 1, func(build.U32) {
 			rawAt := g.ringRaw.Offset(rawSlot.Wait())
 			vAt := g.ringV.Offset(vSlot.Wait())

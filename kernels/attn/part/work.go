@@ -94,6 +94,20 @@ func (w Work) Each(body func(Item)) {
 	})
 }
 
+// EachGiven runs body for each item that another warp has dealt out. next returns the head and the
+// first row of the block's n-th item, and whether there is such an item.
+func (w Work) EachGiven(next func(n build.U32) (head, row0 build.U32, more build.Pred), body func(Item)) {
+	number := build.NewVar(w.K.U32(0))
+	var head, row0 build.U32
+	w.K.While(func() (more build.Pred) {
+		head, row0, more = next(number.Get())
+		return more
+	}, func() {
+		body(w.at(number.Get(), head, row0))
+		number.Set(number.Get().Add(1))
+	})
+}
+
 // nth returns the number of the item that a persistent block takes in its round n. Under a
 // causal mask items get shorter, so every other round goes through the blocks backwards:
 // otherwise the same block would get the longest item of every round.
@@ -108,9 +122,12 @@ func (w Work) nth(n build.U32) build.U32 {
 }
 
 // item returns the item of a head and its query tile t, with this block's KV tiles.
-func (w Work) item(number, head, t build.U32) Item {
+func (w Work) item(number, head, t build.U32) Item { return w.at(number, head, t.MulLo(w.Rows)) }
+
+// at returns the item of a head that begins at row0.
+func (w Work) at(number, head, row0 build.U32) Item {
 	k := w.K
-	it := Item{Number: number, Head: head, Row0: t.MulLo(w.Rows)}
+	it := Item{Number: number, Head: head, Row0: row0}
 	first, tiles := w.Mask.Tiles(it.Row0, w.Rows, w.Keys)
 	it.First, it.Tiles, it.fromZero = first, tiles, w.Mask.fromZero()
 	if w.Split > 1 {
