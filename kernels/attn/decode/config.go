@@ -71,31 +71,6 @@ func Default(p problem.Attention, chip kernel.Chip) Config {
 	return c
 }
 
-// Decode returns the configuration for few queries: that of Default, or another division of the
-// same work that was faster on an H200 (TestCardTimes times both).
-func Decode(p problem.Attention, chip kernel.Chip) Config {
-	p = p.Filled()
-	c := Default(p, chip)
-	if !c.large(chip) || chip.SMs == 0 || p.Keys != problem.Uniform {
-		return c
-	}
-	items, perSM := p.B*p.Hkv, p.B*p.Hkv*p.Skv/chip.SMs
-	wide := p.D > 128 || c.RowTiles == 2
-	eight := c
-	eight.Warps, eight.BlocksPerSM = 8, 1
-	switch {
-	case p.D == 128 && c.RowTiles == 1 && items > chip.SMs*c.BlocksPerSM:
-		c.Stages = 3 // the next block of an SM begins while the last tiles of this one are in flight
-	case items > chip.SMs || eight.teams() > p.D/16 || c.RowTiles > 2:
-	case wide && perSM >= 1024 || perSM >= 4096:
-		c = eight // one block with twice the keys in flight ends once and not twice
-		if p.D > 128 {
-			c.Stages = 3
-		}
-	}
-	return c
-}
-
 // large reports whether the blocks of a chip have large rings.
 func (Config) large(chip kernel.Chip) bool {
 	return chip.SharedPerSM >= largeShared || chip.SharedPerSM == 0 && chip.Target.Runs(ptx.SM90a)

@@ -88,10 +88,20 @@ func (f Family) Candidates(p problem.Attention, c kernel.Chip) (list []attn.Cand
 		if others {
 			when += fmt.Sprintf(" && Skv >= %d*%s", fewest, number)
 		}
-		config := attn.Encode(designs[design].config(p, c))
-		if f.Check(p, c, config) == nil {
-			list = append(list, attn.Candidate{Variant: designs[design].name, Config: config, When: expr.Must(when)})
+		one := func(own Config, when string) {
+			if config := attn.Encode(own); f.Check(p, c, config) == nil {
+				list = append(list, attn.Candidate{Variant: designs[design].name, Config: config, When: expr.Must(when)})
+			}
 		}
+		if design == 0 {
+			own := Default(p, c)
+			for _, d := range divisions(own, p, c) {
+				one(d.Config, fmt.Sprintf("%s && %s", when, d.when))
+			}
+			one(own, when)
+			return
+		}
+		one(designs[design].config(p, c), when)
 	}
 	least := 0
 	for most := warpRows; most <= mostRows; most *= 2 {

@@ -75,10 +75,10 @@ func SplitKeys(split int) Config {
 // block divide the rows of the problem, because a wave takes as long for a few SMs as for
 // all of them.
 func Choose(p problem.Attention, sms int) Config {
-	best, least := widest(p.D).adapted(p), math.Inf(1) // this design computes every problem
+	best, least := widest(p.D).adapted(p), int64(math.MaxInt64) // this design computes every problem
 	for _, o := range choices(p.D) {
 		c := o.adapted(p)
-		if t := o.costs.dot(c.load(p, sms)); t < least && !c.short(p) && c.Check(p) == nil {
+		if t := o.costs.nanos(c.load(p, sms)); t < least && !c.short(p) && c.Check(p) == nil {
 			best, least = c, t
 		}
 	}
@@ -111,6 +111,15 @@ func (t terms) dot(load terms) (micros float64) {
 	return micros
 }
 
+// nanos is dot in whole nanoseconds. Choose compares these integers, because exported files must
+// choose the same configuration: [Family.Candidates] states this estimate for them.
+func (t terms) nanos(load terms) (sum int64) {
+	for i := range t {
+		sum += t.nano(i) * int64(load[i])
+	}
+	return sum
+}
+
 // choices returns the configurations that Choose compares. Each was the fastest on a problem
 // that was timed. The costs minimise the squared relative error over testdata/times.json:
 // medians on an H200, in a replayed graph with warm caches. The estimates are within a few
@@ -136,7 +145,7 @@ func choices(headDim int) []choice {
 			{finer, terms{0.547, 1.926, 0.324, 0, 0.03}},
 			{SplitKeys(2), terms{0.575, 1.958, 0.565, 0, 0.027}},
 			{SplitKeys(1), terms{0.504, 1.995, 0.518, 0, 0.033}},
-			{Latency(64), terms{1.093, 0.707, 0.809, 0.221, 0.041}},
+			{Latency(64), terms{1.091, 0.709, 0.809, 0.22, 0.042}},
 			{small, terms{1.769, 0.363, 0.506, 0.125, 0.018}},
 			{Pair(), terms{0.301, 2.131, 0.919, 0, 0.039}},
 			{ManyItems(), terms{2.094, 0.701, 0.916, 0, 0.037}},
@@ -181,6 +190,9 @@ func choices(headDim int) []choice {
 //
 // Two blocks on an SM compute their tiles at the same time: a round takes longer than with
 // one block, but not twice as long. Their beginnings and ends do not overlap.
+//
+// [Family.Candidates] states the same load as expressions, and the exported files count tiles
+// as this file does: in whole tiles.
 func (c Config) load(p problem.Attention, sms int) terms {
 	sms = max(sms, 1)
 	blocks := p.B * p.Hq * ceil(p.Sq, c.rows()) * c.Split
@@ -190,12 +202,13 @@ func (c Config) load(p problem.Attention, sms int) terms {
 	if c.BlocksPerSM > 1 {
 		crowded = (items + c.BlocksPerSM - 2) / c.BlocksPerSM
 	}
-	load := terms{perLaunch: 1, perItem: float64(items), perTile: float64(rounds * c.tiles(p, p.Sq))}
+	tiles := rounds * c.tiles(p, p.Sq)
+	load := terms{perLaunch: 1, perItem: float64(items)}
 	if p.Causal {
-		load[perTile] = c.causalTiles(p, blocks, rounds, sms*c.BlocksPerSM)
-		load[perCausal] = load[perTile]
+		tiles = c.causalTiles(p, blocks, rounds, sms*c.BlocksPerSM)
+		load[perCausal] = float64(tiles)
 	}
-	load[perBeside] = load[perTile] * float64(crowded) / float64(rounds)
+	load[perTile], load[perBeside] = float64(tiles), float64(tiles*crowded/rounds)
 	return load
 }
 
@@ -219,7 +232,7 @@ const maxCounted = 1 << 11
 // causalTiles returns the most tiles that an SM, or one of its resident blocks, has. For
 // persistent blocks, part.Work deals out the items, and the sizes decide how evenly. Other
 // blocks start, longest first, when an earlier one has ended.
-func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) float64 {
+func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) int {
 	perHead := ceil(p.Sq, c.rows())
 	tiles := make([]int, perHead)
 	for i := range tiles {
@@ -227,11 +240,11 @@ func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) floa
 	}
 	switch most := tiles[perHead-1]; {
 	case items > maxCounted:
-		return max(float64(rounds*(tiles[0]+most))/2, float64(most))
+		return max(rounds*(tiles[0]+most)/2, most)
 	case c.Persistent:
-		return float64(dealt(tiles, items, blocks))
+		return dealt(tiles, items, blocks)
 	default:
-		return float64(queued(tiles, items, blocks, c.Split))
+		return queued(tiles, items, blocks, c.Split)
 	}
 }
 
