@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/GOATnote-Inc/attest/internal/rival"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -23,25 +24,33 @@ type Libraries struct {
 	failed  map[string]error
 }
 
-// start returns a library and starts it if necessary. A library that failed to start is not
-// tried again.
-func (l *Libraries) start(ctx context.Context, name string) (*rival.Rival, error) {
+// start starts the libraries that are not started yet, all at once: each takes about ten seconds to
+// import what it needs. A library that failed to start is not tried again.
+func (l *Libraries) start(ctx context.Context, choices []RivalChoice) {
 	if l.started == nil {
 		l.started, l.failed = map[string]*rival.Rival{}, map[string]error{}
 	}
-	if err := l.failed[name]; err != nil {
-		return nil, err
+	var names []string
+	for _, c := range choices {
+		if l.started[c.Library] == nil && l.failed[c.Library] == nil && !slices.Contains(names, c.Library) {
+			names = append(names, c.Library)
+		}
 	}
-	if r := l.started[name]; r != nil {
-		return r, nil
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	for _, name := range names {
+		group.Go(func() {
+			r, err := rival.Start(ctx, name, rival.Options{})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				l.failed[name] = err
+			} else {
+				l.started[name] = r
+			}
+		})
 	}
-	r, err := rival.Start(ctx, name, rival.Options{})
-	if err != nil {
-		l.failed[name] = err
-		return nil, err
-	}
-	l.started[name] = r
-	return r, nil
+	group.Wait()
 }
 
 // Close stops all libraries.
@@ -65,13 +74,13 @@ type startedRival struct {
 // startRivals starts the libraries that are installed, and notes those that are missing.
 func startRivals(ctx context.Context, libraries *Libraries, choices []RivalChoice, perf *record.Performance) *rivals {
 	r := &rivals{}
+	libraries.start(ctx, choices)
 	for _, c := range choices {
-		one, err := libraries.start(ctx, c.Library)
-		if err != nil {
+		if err := libraries.failed[c.Library]; err != nil {
 			perf.Notes = append(perf.Notes, fmt.Sprintf("%s: %v", c.Library, err))
 			continue
 		}
-		r.found = append(r.found, startedRival{one, c})
+		r.found = append(r.found, startedRival{libraries.started[c.Library], c})
 	}
 	return r
 }
