@@ -64,6 +64,6 @@ for file in "${changed[@]}"; do
 done
 printf ']}]}\n' >>"$sarif"
 if [ -n "${GITHUB_OUTPUT:-}" ]; then
-	echo "red=$red" >>"$GITHUB_OUTPUT"
+	printf 'red=%s\nsarif=%s\n' "$red" "$sarif" >>"$GITHUB_OUTPUT"
 fi
 [ "$red" -eq 0 ]

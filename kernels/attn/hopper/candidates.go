@@ -35,7 +35,7 @@ func (f Family) add(list []attn.Candidate, o choice, own Config, p problem.Atten
 		return list
 	}
 	one := attn.Candidate{
-		Variant: Designs()[0].Name, Config: config, Let: own.lets(), Cost: o.costs.expr(p.Causal),
+		Variant: Designs()[0].Name, Config: config, Let: own.lets(), Cost: o.costs.expr(own, p.Causal),
 		Tiles:  &attn.Tiles{Rows: own.rows(), Keys: own.TileN, Split: own.Split, PerSM: own.BlocksPerSM, Persistent: own.Persistent, Causal: p.Causal, Counted: maxCounted},
 		Always: own.Persistent && when == "", // its rules are the weakest of all families
 	}
@@ -45,26 +45,25 @@ func (f Family) add(list []attn.Candidate, o choice, own Config, p problem.Atten
 	return append(list, one)
 }
 
-// lets returns the terms of [Config.load] that are not tiles.
+// lets returns the terms of [Config.load] that are not tiles. The count of tiles needs rounds.
 func (c Config) lets() []kernel.Binding {
-	crowded := "0"
-	if c.BlocksPerSM > 1 {
-		crowded = fmt.Sprintf("(items + %d) / %d", c.BlocksPerSM-2, c.BlocksPerSM)
-	}
 	return []kernel.Binding{
 		attn.Let("items", fmt.Sprintf("cdiv(B*H*cdiv(Sq, %d)*%d, SMs)", c.rows(), c.Split)),
 		attn.Let("rounds", fmt.Sprintf("cdiv(items, %d)", c.BlocksPerSM)),
-		attn.Let("crowded", crowded),
 	}
 }
 
-// expr returns the estimate in nanoseconds.
-func (t terms) expr(causal bool) expr.Expr {
+// expr returns the estimate for a configuration in nanoseconds.
+func (t terms) expr(c Config, causal bool) expr.Expr {
 	tile := t.nano(perTile)
 	if causal {
 		tile += t.nano(perCausal)
 	}
-	return expr.Must(fmt.Sprintf("%d + %d*items + %d*tiles + %d*(tiles*crowded/rounds)", t.nano(perLaunch), t.nano(perItem), tile, t.nano(perBeside)))
+	text := fmt.Sprintf("%d + %d*items + %d*tiles", t.nano(perLaunch), t.nano(perItem), tile)
+	if c.BlocksPerSM > 1 { // some rounds have more than one block
+		text += fmt.Sprintf(" + %d*(tiles*((items + %d)/%d)/rounds)", t.nano(perBeside), c.BlocksPerSM-2, c.BlocksPerSM)
+	}
+	return expr.Must(text)
 }
 
 // nano returns the cost of a term in nanoseconds.
