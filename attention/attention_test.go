@@ -107,7 +107,7 @@ func right(t *testing.T, op *Op, in *ref.Inputs, r *Result, opt ref.Options) {
 	if op.Kernel().Claims["p"] == string(problem.E4M3) {
 		tol, rms = 0.12, 0.016
 	}
-	got, err := view(op.Dims(), r.O)
+	got, err := view(op.Problem().O(), r.O)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := ref.F32(op.Dims(), r.Float32())
+	o, err := ref.F32(op.Problem().O(), r.Float32())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestCancelledMeanwhile(t *testing.T) {
 	}
 	p := Problem{Shape: Square(1, 8, 2048, 64), Format: problem.U8}
 	op := newTestOp(t, open(t, ptx.SM89), p, Options{Kernel: "stage0"})
-	d := op.Dims()
+	d := op.Problem().O()
 	zeros := Quantised(&fp8.Tensor{Format: fp8.U8, Shape: d, Data: make([]byte, d.Len()), Scales: slices.Repeat([]float32{1}, d.H)})
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
@@ -395,7 +395,7 @@ func TestRunRefuses(t *testing.T) {
 		}
 		return x
 	}
-	d := op.Dims()
+	d := op.Problem().O()
 	spoilt := tensor(fp8.E4M3, fp8.PerHead, d)
 	spoilt.Scales[1] = 0
 	short := tensor(fp8.E4M3, fp8.PerHead, d)

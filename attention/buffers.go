@@ -11,9 +11,9 @@ import (
 
 // Buffers are the operands of a kernel in the memory of its device.
 type Buffers struct {
-	Q, K, V    device.Buffer // elements in the problem's formats, [B,H,S,D]; K and V have their own H and S
+	Q, K, V    device.Buffer // elements in the problem's formats, [B,H,S,D]; K and V have their own H and S, and V has its own D
 	Qs, Ks, Vs device.Buffer // float32 scales above zero, as many as the problem's scaling has
-	O          device.Buffer // elements in the problem's output type, [B,H,S,D]
+	O          device.Buffer // elements in the problem's output type, [B,Hq,Sq,DV]
 	LSE        device.Buffer // float32 [B,H,S], where the problem asks for it
 	Sinks      device.Buffer // float32 [H], where the problem has sinks
 	Mask       device.Buffer // bytes [B,Sq,Skv], 0 for keys that a query does not see, where the problem has a mask in memory

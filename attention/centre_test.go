@@ -40,7 +40,7 @@ func TestCentreKeys(t *testing.T) {
 		}
 		defer op.Close()
 		r := runFloats(t, op, in)
-		got, err := ref.F16(op.Dims(), r.O)
+		got, err := ref.F16(op.Problem().O(), r.O)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,7 +77,7 @@ func TestPaged(t *testing.T) {
 	b := Buffers{
 		Q: upload(places.Q.Scatter(x.Q.Data, p.D)), K: upload(places.KV.Scatter(x.K.Data, p.D)), V: upload(places.KV.Scatter(x.V.Data, p.D)),
 		Qs: upload(bytesOf(x.Q.Scales)), Ks: upload(bytesOf(x.K.Scales)), Vs: upload(bytesOf(x.V.Scales)), Sinks: upload(bytesOf(sinks)),
-		SeqUsedK: upload(of["seqused_k"]), PageTable: upload(of["page_table"]), O: upload(make([]byte, 2*op.Dims().Len())),
+		SeqUsedK: upload(of["seqused_k"]), PageTable: upload(of["page_table"]), O: upload(make([]byte, 2*op.Problem().O().Len())),
 	}
 	if err := op.Launch(context.Background(), b); err != nil {
 		t.Fatal(err)
@@ -90,11 +90,11 @@ func TestPaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := make([]byte, 2*op.Dims().Len())
+	o := make([]byte, 2*op.Problem().O().Len())
 	if err := b.O.Read(0, o); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ref.F16(op.Dims(), places.Q.Gather(o, 2*p.D))
+	got, err := ref.F16(op.Problem().O(), places.Q.Gather(o, 2*p.D))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func TestHopperScales(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := ref.F32(op.Dims(), r.Float32())
+	o, err := ref.F32(op.Problem().O(), r.Float32())
 	if err != nil {
 		t.Fatal(err)
 	}

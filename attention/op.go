@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/device"
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels"
 )
@@ -103,7 +102,7 @@ func build(info device.Info, p Problem, name string) (*kernel.Kernel, error) {
 }
 
 // Problem returns the problem that the operation computes, with all defaults filled in
-// except the scale.
+// except the scale. Its methods Q, K, V and O return the extents of the tensors.
 func (op *Op) Problem() Problem { return op.problem }
 
 // Kernel returns the kernel that computes the problem: its PTX and its call.
@@ -123,12 +122,6 @@ func (op *Op) Explain() string {
 	}
 	return text
 }
-
-// Dims returns the extents of Q and O.
-func (op *Op) Dims() fp8.Dims { return op.problem.Q() }
-
-// DimsKV returns the extents of K and V.
-func (op *Op) DimsKV() fp8.Dims { return op.problem.KV() }
 
 // Launch runs the kernel on buffers of the device and waits for it.
 func (op *Op) Launch(ctx context.Context, b Buffers) error {

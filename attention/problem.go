@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Problem describes the attention O = softmax(Q·Kᵀ·scale)·V. Q and O are [B,Hq,Sq,D], K and
-// V are [B,Hkv,Skv,D].
+// Problem describes the attention O = softmax(Q·Kᵀ·scale)·V. Q is [B,Hq,Sq,D], K is
+// [B,Hkv,Skv,D], V is [B,Hkv,Skv,DV] and O is [B,Hq,Sq,DV].
 type Problem = problem.Attention
 
 // Shape holds the extents of a problem.

@@ -15,7 +15,7 @@ import (
 // Result is the output of attention in host memory.
 type Result struct {
 	Output problem.Format
-	O      []byte    // [B,H,S,D], two bytes per element
+	O      []byte    // [B,Hq,Sq,DV], two bytes per element
 	LSE    []float32 // [B,H,S]: ln Σ exp(logit); nil unless the problem asks for it
 }
 
@@ -60,7 +60,7 @@ func (op *Op) runHost(ctx context.Context, q, k, v Input) (*Result, error) {
 	if err := b.alloc(op); err != nil {
 		return nil, err
 	}
-	d := op.Dims()
+	d := op.problem.O()
 	o, lse := make([]byte, 2*d.Len()), []byte(nil)
 	downloads := []transfer{{&b.O, o}}
 	if op.problem.LSE {
@@ -81,7 +81,7 @@ func (op *Op) runHost(ctx context.Context, q, k, v Input) (*Result, error) {
 // CentreKeys removed them.
 func (op *Op) quantise(inputs ...Input) (tensors [3]*fp8.Tensor, keys *centred, err error) {
 	for i, in := range inputs {
-		name, dims := "QKV"[i:i+1], []fp8.Dims{op.Dims(), op.DimsKV(), op.DimsKV()}[i]
+		name, dims := "QKV"[i:i+1], []fp8.Dims{op.problem.Q(), op.problem.K(), op.problem.V()}[i]
 		if in == nil {
 			return tensors, nil, fmt.Errorf("%s is missing", name)
 		}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,7 +31,7 @@ func (k *Kernel) Allows(p Problem, c Chip) error {
 	facts := p.Facts()
 	for _, name := range sortedKeys(k.Fixed) {
 		if facts[name] != k.Fixed[name] {
-			return fmt.Errorf("%s is %s: this kernel is written for %s", name, facts[name], k.Fixed[name])
+			return fmt.Errorf("%s is %s: this kernel is written for %s", name, cmp.Or(facts[name], "not given"), k.Fixed[name])
 		}
 	}
 	for _, feature := range p.Uses() {

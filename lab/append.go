@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernel"
 )
 
@@ -12,8 +13,8 @@ import (
 func (in *inputs) detachNew(a *Subject) {
 	in.after = map[string][]byte{}
 	s := in.shape
-	n := s.D * a.Problem.Format.Bytes()
-	for _, name := range []string{"k", "v"} {
+	for name, dims := range map[string]fp8.Dims{"k": s.K(), "v": s.V()} {
+		n := dims.D * a.Problem.Format.Bytes()
 		in.after[name] = in.data[name]
 		cache := slices.Clone(in.places.KV.Gather(in.data[name], n))
 		added := make([]byte, s.B*s.Hkv*s.Sq*n)

@@ -110,7 +110,7 @@ func (m *measurement) broaden() {
 	more := func(s *problem.Shape) {
 		wide := *s
 		if wide.D == 0 {
-			wide.D = m.dim
+			wide = wide.WithHeadDim(m.heads)
 		}
 		if wide.B = max(wide.B, fewestSequences); m.s.ServesShape(wide) == nil && wide.FLOP() < mostWatchedFLOP {
 			s.B = wide.B

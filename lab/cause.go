@@ -69,7 +69,7 @@ func (f *faults) counts(of func(element) int) map[int]int {
 
 // oneColumn finds errors in every n-th column, or in a range of columns.
 func (f *faults) oneColumn() (string, error) {
-	d := f.in.shape.D
+	d := f.in.shape.DimV()
 	columns := f.counts(func(e element) int { return e.col })
 	if len(columns) == d {
 		return "", nil
@@ -170,7 +170,7 @@ func (f *faults) worstRow() (ref.Row, []float64) {
 		}
 		return 0
 	})
-	row := make([]float64, f.in.shape.D)
+	row := make([]float64, f.in.shape.DimV())
 	f.got.Row(worst.B, worst.H, worst.S, row)
 	return worst.Row, row
 }

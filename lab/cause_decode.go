@@ -142,7 +142,7 @@ func (f *faults) distance(rows []ref.Row, q, k, v ref.Tensor) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	d := f.in.shape.D
+	d := f.in.shape.DimV()
 	var squares float64
 	got := make([]float64, d)
 	for i, at := range r.Rows {

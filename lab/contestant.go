@@ -259,7 +259,7 @@ func (m *measurement) afterward(ctx context.Context, c *contestant) error {
 		return nil
 	}
 	tries := 3
-	if in.shape.Q().Len()+in.shape.KV().Len() > 1<<23 {
+	if in.shape.Q().Len()+in.shape.K().Len() > 1<<23 {
 		tries = 1 // the reference of large inputs takes seconds
 	}
 	for range tries {

@@ -63,7 +63,7 @@ func blame(a *Subject, c *record.Case, r *reference, in *inputs, got ref.Tensor)
 }
 
 func (f *faults) collect() {
-	d := f.in.shape.D
+	d := f.in.shape.DimV()
 	row := make([]float64, d)
 	for i, at := range f.r.quantised.Rows {
 		f.got.Row(at.B, at.H, at.S, row)
@@ -129,7 +129,7 @@ func (f *faults) blameKeys(tiles []record.Tile) (found []*ref.Blame, tried int, 
 			continue
 		}
 		tried++
-		row := make([]float64, f.in.shape.D)
+		row := make([]float64, f.in.shape.DimV())
 		f.got.Row(worst.B, worst.H, worst.S, row)
 		b, err := ref.BlameKV(f.in.q, f.in.k, f.in.v, f.in.options(f.a), worst.Row, row, tileKeys)
 		if err != nil {

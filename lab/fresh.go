@@ -55,7 +55,7 @@ func (m *measurement) resolved(c Case) Case {
 		if odd {
 			factor = 1 / factor // 1.25 to 2: a kernel may bound the scale
 		}
-		c.vary.scale = float64(float32(factor / math.Sqrt(float64(m.dim))))
+		c.vary.scale = float64(float32(factor / math.Sqrt(float64(m.heads.D))))
 	}
 	if c.Own {
 		c.vary = m.s.given.over(c.vary)

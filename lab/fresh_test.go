@@ -22,7 +22,7 @@ func TestFreshSeed(t *testing.T) {
 // them.
 func TestFreshCases(t *testing.T) {
 	resolve := func(seed uint64) (list []Case) {
-		m := &measurement{s: &Subject{Kernel: &kernel.Kernel{}}, p: Plan{Seed: seed}, dim: 64}
+		m := &measurement{s: &Subject{Kernel: &kernel.Kernel{}}, p: Plan{Seed: seed}, heads: problem.HeadDim{D: 64}}
 		for _, c := range freshCases {
 			list = append(list, m.resolved(c))
 		}
@@ -63,7 +63,7 @@ func TestFreshPower(t *testing.T) {
 		for _, causal := range []bool{false, true} {
 			s := &Subject{Kernel: &kernel.Kernel{}, Problem: problem.Attention{Format: f, Causal: causal}.Filled()}
 			for seed := range seeds {
-				m := &measurement{s: s, p: Plan{Seed: 1 + seed}, dim: 64}
+				m := &measurement{s: s, p: Plan{Seed: 1 + seed}, heads: problem.HeadDim{D: 64}}
 				for _, c := range freshCases {
 					c = m.resolved(c)
 					c.Shape.D = 64

@@ -66,10 +66,10 @@ func newJury(s *Subject) *jury {
 	of := structureOf(s.Kernel)
 	tq, tk, ring := of.tileQ, of.tileKV, of.ring
 	j := &jury{unordered: map[string][]racePair{}}
-	dim := dimension(s)
+	heads := headDim(s)
 	seed := uint64(1000)
 	add := func(shape problem.Shape, distributions ...string) {
-		shape.D = dim
+		shape = shape.WithHeadDim(heads)
 		if s.ServesShape(shape) != nil || s.fewerQueries() && shape.Sq > shape.Skv {
 			return
 		}
@@ -88,8 +88,8 @@ func newJury(s *Subject) *jury {
 	}
 	add(length(3, 5, tq+3), "normal", "outliers")
 	add(length(1, 2, tk+9), "one-hot")
-	steep := variation{scale: math.Exp2(5) / math.Sqrt(float64(dim))}
-	if s.varied(steep).ServesShape(problem.Square(1, 2, tk+9, dim)) == nil {
+	steep := variation{scale: math.Exp2(5) / math.Sqrt(float64(heads.D))}
+	if s.varied(steep).ServesShape(length(1, 2, tk+9).WithHeadDim(heads)) == nil {
 		j.cases[len(j.cases)-1].vary = steep // all weight is on one key
 	}
 	add(length(1, 1, 2*ring+tk+5), "normal", "rising")
@@ -102,11 +102,11 @@ func newJury(s *Subject) *jury {
 	for _, options := range [][]problem.Shape{
 		{{B: 1, Hq: 1, Hkv: 1, Sq: tq + 1, Skv: 4*ring + 5}, length(1, 1, 2*ring+tk+5)}, {length(2, 4, tk+1)}, {length(1, 1, 1)},
 	} {
-		if p, ok := firstServed(s, dim, options); ok {
+		if p, ok := firstServed(s, heads, options); ok {
 			j.raced = append(j.raced, p)
 		}
 	}
-	for _, p := range heldShapes(s, of, dim) {
+	for _, p := range heldShapes(s, of, heads) {
 		j.held = append(j.held, juryCase{Case: Case{Shape: p, Seed: 1, Distribution: "normal"}})
 	}
 	j.limits = make([]uint64, len(j.raced))
@@ -114,9 +114,9 @@ func newJury(s *Subject) *jury {
 }
 
 // firstServed returns the first shape that a kernel supports and in which every row sees a key.
-func firstServed(s *Subject, dim int, options []problem.Shape) (problem.Shape, bool) {
+func firstServed(s *Subject, heads problem.HeadDim, options []problem.Shape) (problem.Shape, bool) {
 	for _, p := range options {
-		if p.D = dim; s.ServesShape(p) == nil && (!s.fewerQueries() || p.Sq <= p.Skv) {
+		if p = p.WithHeadDim(heads); s.ServesShape(p) == nil && (!s.fewerQueries() || p.Sq <= p.Skv) {
 			return p, true
 		}
 	}
@@ -284,7 +284,7 @@ func (c *juryCase) errors(s *Subject, out outputs) (*rowErrors, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := c.Shape.D
+	d := c.Shape.DimV()
 	n := len(c.want.Rows)
 	e := &rowErrors{mean: make([]float64, n), max: make([]float64, n)}
 	row := make([]float64, d)

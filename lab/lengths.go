@@ -69,7 +69,7 @@ func (m *measurement) drawnShape(c *contestant) (s problem.Shape, ok bool) {
 	}
 	if wide := s; s.B < fewestSequences {
 		wide.B = fewestSequences
-		if m.s.ServesShape(wide) == nil && wide.Q().Len()+2*wide.KV().Len() <= mostDrawn {
+		if m.s.ServesShape(wide) == nil && wide.Q().Len()+wide.K().Len()+wide.V().Len() <= mostDrawn {
 			s = wide
 		}
 	}

@@ -64,9 +64,9 @@ type measurement struct {
 	r     *record.Record
 	meter *meter
 	dev   device.Device
-	own   bool         // whether dev was opened here
-	dim   int          // the head dimension of shapes that leave it open
-	cover *cover.Cover // what ran under the checkers
+	own   bool            // whether dev was opened here
+	heads problem.HeadDim // of shapes that leave it open
+	cover *cover.Cover    // what ran under the checkers
 	// lengths are the cases of the sweep over all remainders of a tile.
 	lengths []Case
 	// limit is the number of instructions that a warp may execute under the checkers; 0 is
@@ -88,7 +88,7 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 		p.Times = &times
 	}
 	m := &measurement{s: s, p: p, meter: &meter{tell: progress, start: time.Now()}, dev: p.Device, cover: cover.New()}
-	if m.dim = dimension(s); m.dim == 0 {
+	if m.heads = headDim(s); m.heads.D == 0 {
 		return nil, fmt.Errorf("no head dimension is supported: check what the ABI file requires")
 	}
 	if err := m.openEmulator(); err != nil {
@@ -175,7 +175,7 @@ func (m *measurement) forgoes(c Case, refused error) bool {
 // refusal returns the reason why the kernel does not support a shape.
 func (m *measurement) refusal(s problem.Shape, why error) record.Refusal {
 	if s.D == 0 {
-		s.D = m.dim
+		s = s.WithHeadDim(m.heads)
 	}
 	return record.Refusal{Shape: s, Why: why.Error()}
 }

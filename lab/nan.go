@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -71,15 +72,15 @@ func (in *inputs) badHead(a *Subject) badHead {
 	other.data = maps.Clone(in.data)
 	b := badHead{&other, slices.Index(in.places.Keys, slices.Max(in.places.Keys)), s.Hkv - 1}
 	for _, t := range []struct {
-		name  string
-		rows  ref.RowPlaces
-		heads int
-	}{{"q", in.places.Q, s.Hq}, {"k", in.places.KV, s.Hkv}, {"v", in.places.KV, s.Hkv}} {
-		n := s.D * formatOf(a, t.name).Bytes()
+		name string
+		rows ref.RowPlaces
+		dims fp8.Dims
+	}{{"q", in.places.Q, s.Q()}, {"k", in.places.KV, s.K()}, {"v", in.places.KV, s.V()}} {
+		n := t.dims.D * formatOf(a, t.name).Bytes()
 		data := slices.Clone(t.rows.Gather(in.compact(t.name, in.data[t.name]), n))
-		rows := len(data) / n / s.B / t.heads // the rows of a head
-		group := t.heads / s.Hkv
-		first := (b.batch*t.heads + b.head*group) * rows * n
+		rows := len(data) / n / s.B / t.dims.H // the rows of a head
+		group := t.dims.H / s.Hkv
+		first := (b.batch*t.dims.H + b.head*group) * rows * n
 		copy(data[first:], filled(int64(group*rows*n), poison))
 		data = t.rows.Scatter(data, n)
 		if m, ok := in.strided[t.name]; ok {
@@ -100,7 +101,7 @@ func (b badHead) spread(a *Subject, clean, spoiled outputs) (n int, err error) {
 		}
 	}
 	s := b.in.shape
-	before, after := make([]float64, s.D), make([]float64, s.D)
+	before, after := make([]float64, s.DimV()), make([]float64, s.DimV())
 	for batch, rows := range b.in.places.Queries {
 		for h := range s.Hq {
 			if batch == b.batch && s.HeadKV(h) == b.head {

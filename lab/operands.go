@@ -57,7 +57,7 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 		*part.to = e.values
-		in.data[part.name] = part.rows.Scatter(e.data, c.Shape.D*formatOf(a, part.name).Bytes())
+		in.data[part.name] = part.rows.Scatter(e.data, part.from.Shape.D*formatOf(a, part.name).Bytes())
 		if len(e.scales) > 0 { // Q of 16 bits has none
 			in.data[part.name+"s"] = part.scale.Scatter(float32s(e.scales), 4)
 		}
@@ -145,8 +145,8 @@ func (in *inputs) decode(a *Subject) error {
 		from        **ref.Floats
 		rows, scale ref.RowPlaces
 	}{
-		{"q", in.shape.Q(), &in.q, &original.Q, in.places.Q, in.places.Qs}, {"k", in.shape.KV(), &in.k, &original.K, in.places.KV, in.places.KVs},
-		{"v", in.shape.KV(), &in.v, &original.V, in.places.KV, in.places.KVs},
+		{"q", in.shape.Q(), &in.q, &original.Q, in.places.Q, in.places.Qs}, {"k", in.shape.K(), &in.k, &original.K, in.places.KV, in.places.KVs},
+		{"v", in.shape.V(), &in.v, &original.V, in.places.KV, in.places.KVs},
 	} {
 		data := part.rows.Gather(in.compact(part.name, in.data[part.name]), part.dims.D*formatOf(a, part.name).Bytes())
 		var scales []float32
@@ -292,7 +292,7 @@ func float32s(x []float32) (data []byte) {
 
 // outputTensor returns O as numbers.
 func (in *inputs) outputTensor(a *Subject, data []byte) (ref.Tensor, error) {
-	d := in.shape.Q()
+	d := in.shape.O()
 	data = in.places.Q.Gather(in.compact("o", data), d.D*a.Problem.Output.Bytes())
 	switch a.Problem.Output {
 	case problem.BF16:

@@ -43,7 +43,7 @@ type plainRow struct {
 }
 
 func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*plain, error) {
-	out := &plain{rowsTensor: newRows(in.shape.Q(), rows), spread: newRows(in.shape.Q(), rows)}
+	out := &plain{rowsTensor: newRows(in.shape.O(), rows), spread: newRows(in.shape.O(), rows)}
 	logits := make([]float64, len(rows))
 	p := a.varied(in.vary).At(in.shape)
 	one := plainRow{scale: p.LogitScale(), softcap: p.Softcap, sink: math.Inf(-1), weight: spreadOf(a.P())}

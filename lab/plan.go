@@ -153,10 +153,10 @@ type RivalChoice struct {
 
 // Sized returns the plan with the head dimension of a subject in shapes that leave it open.
 func (p Plan) Sized(s *Subject) Plan {
-	d := dimension(s)
+	heads := headDim(s)
 	sized := func(s problem.Shape) problem.Shape {
 		if s.D == 0 && s != (problem.Shape{}) {
-			s.D = d
+			s = s.WithHeadDim(heads)
 		}
 		return s
 	}

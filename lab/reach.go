@@ -125,8 +125,10 @@ var changes = []func(s *problem.Shape, n int){
 	func(s *problem.Shape, n int) { s.Hq += n * s.Hkv },
 	func(s *problem.Shape, n int) { s.Skv += 64 * n }, // some conditions count tiles
 	func(s *problem.Shape, n int) { s.Sq, s.Skv = s.Sq+64*n, s.Skv+64*n },
-	func(s *problem.Shape, n int) { s.D += n },
-	func(s *problem.Shape, n int) { s.D -= n },
+	func(s *problem.Shape, n int) { *s = s.WithHeadDim(problem.HeadDim{D: s.D + n, DV: s.DV}) },
+	func(s *problem.Shape, n int) { *s = s.WithHeadDim(problem.HeadDim{D: s.D - n, DV: s.DV}) },
+	func(s *problem.Shape, n int) { *s = s.WithHeadDim(problem.HeadDim{D: s.D, DV: s.DimV() + n}) },
+	func(s *problem.Shape, n int) { *s = s.WithHeadDim(problem.HeadDim{D: s.D, DV: s.DimV() - n}) },
 	func(s *problem.Shape, n int) { s.Skv -= n },
 	func(s *problem.Shape, n int) { s.Sq, s.Skv = s.Sq-n, s.Skv-n },
 	func(s *problem.Shape, n int) { s.Sq -= n },
@@ -184,7 +186,7 @@ func (x *reach) beside(ctx context.Context, from trial, change func(*problem.Sha
 }
 
 func (x *reach) serves(s problem.Shape) bool {
-	if min(s.B, s.Hq, s.Hkv, s.Sq, s.Skv, s.D) < 1 || x.m.s.fewerQueries() && s.Sq > s.Skv {
+	if min(s.B, s.Hq, s.Hkv, s.Sq, s.Skv, s.D, s.DimV()) < 1 || x.m.s.fewerQueries() && s.Sq > s.Skv {
 		return false
 	}
 	return x.m.s.ServesShape(s) == nil

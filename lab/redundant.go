@@ -57,13 +57,13 @@ const heldLimit = 64
 
 // heldShapes returns the shapes of CompareHeld: one that fills each ring more than twice with as
 // few rows as the kernel supports, and one with several work items per block.
-func heldShapes(s *Subject, of structure, dim int) (shapes []problem.Shape) {
+func heldShapes(s *Subject, of structure, heads problem.HeadDim) (shapes []problem.Shape) {
 	keys := 2*of.ring + of.tileKV + 5
 	for _, options := range [][]problem.Shape{
 		{{B: 1, Hq: 1, Hkv: 1, Sq: 1, Skv: keys}, {B: 1, Hq: 1, Hkv: 1, Sq: of.tileQ, Skv: keys}, length(1, 1, keys)},
 		{{B: 3, Hq: 3, Hkv: 3, Sq: 9, Skv: of.tileKV + 9}, length(3, 3, of.tileKV+9)},
 	} {
-		if p, ok := firstServed(s, dim, options); ok {
+		if p, ok := firstServed(s, heads, options); ok {
 			shapes = append(shapes, p)
 		}
 	}

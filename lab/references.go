@@ -141,7 +141,7 @@ const rowsOfTile = 32
 
 // rowErrors returns the mean error on the quantised inputs of each row that is compared.
 func (r *reference) rowErrors(got ref.Tensor) []float64 {
-	d := r.quantised.Shape.D
+	d := r.quantised.Shape.DimV()
 	row, means := make([]float64, d), make([]float64, len(r.quantised.Rows))
 	for i, at := range r.quantised.Rows {
 		got.Row(at.B, at.H, at.S, row)

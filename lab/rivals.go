@@ -205,7 +205,7 @@ func (g *given) error(ctx context.Context, p *rival.Prepared) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	got, err := ref.F32(g.shape.Q(), out.Values)
+	got, err := ref.F32(g.shape.O(), out.Values)
 	if err != nil {
 		return 0, err
 	}

@@ -17,21 +17,39 @@ var dimensions = func() []int {
 	return list
 }()
 
-// dimension returns a head dimension that the subject supports, or 0.
-func dimension(s *Subject) int {
-	for _, d := range dimensions {
-		for _, n := range powers(1) {
-			if s.ServesShape(problem.Square(1, 1, n, d)) == nil {
-				return d
+// headDim returns a head dimension that the subject supports, or the zero value. If V may have another
+// head dimension than K, it does: a kernel that confuses them is then wrong.
+func headDim(s *Subject) problem.HeadDim {
+	for _, dv := range valueDims(s) {
+		at := func(n, d int) problem.Shape {
+			return problem.Square(1, 1, n, 0).WithHeadDim(problem.HeadDim{D: d, DV: dv})
+		}
+		for _, d := range dimensions {
+			for _, n := range powers(1) {
+				if d != dv && s.ServesShape(at(n, d)) == nil {
+					return at(n, d).HeadDim()
+				}
+			}
+		}
+		for _, d := range dimensions { // it demands unusual sizes
+			if _, ok := nearest(s, at(1, d)); ok && d != dv {
+				return at(1, d).HeadDim()
 			}
 		}
 	}
-	for _, d := range dimensions { // it demands unusual sizes
-		if _, ok := nearest(s, problem.Square(1, 1, 1, d)); ok {
-			return d
-		}
+	return problem.HeadDim{}
+}
+
+// valueDims returns the head dimensions of V that the lab tries. 0 is that of K.
+func valueDims(s *Subject) []int {
+	switch {
+	case s.Problem.DV != 0:
+		return []int{s.Problem.DV}
+	case !slices.Contains(s.Supports, problem.ValueHeadDim):
+		return []int{0}
 	}
-	return 0
+	const usual = 6 // the search in all sizes takes a second for each
+	return append(slices.Clone(dimensions[:usual]), 0)
 }
 
 // powers returns a length and its multiples of tiles whose sizes are powers of 2, for kernels that
@@ -55,7 +73,7 @@ func multiples(n int) []int {
 	return list
 }
 
-// nearest returns a shape that the subject supports, near another one with the same D. It tries other
+// nearest returns a shape that the subject supports, near another one with the same head dimension. It tries other
 // numbers of keys first, then fewer queries, then equal lengths, each with other numbers of heads and
 // sequences.
 func nearest(s *Subject, p problem.Shape) (problem.Shape, bool) {
@@ -70,7 +88,7 @@ func nearest(s *Subject, p problem.Shape) (problem.Shape, bool) {
 	} {
 		for _, h := range heads {
 			for _, skv := range multiples(p.Skv) {
-				one := problem.Shape{B: h[0], Hq: h[1], Hkv: h[2], Sq: sq(skv), Skv: skv, D: p.D}
+				one := problem.Shape{B: h[0], Hq: h[1], Hkv: h[2], Sq: sq(skv), Skv: skv, D: p.D, DV: p.DV}
 				if (!s.fewerQueries() || one.Sq <= one.Skv) && s.ServesShape(one) == nil {
 					return one, true
 				}
@@ -84,13 +102,14 @@ func nearest(s *Subject, p problem.Shape) (problem.Shape, bool) {
 // is not supported, and whether any shape is.
 func (m *measurement) served(s problem.Shape) (shape problem.Shape, refused error, ok bool) {
 	if s.D == 0 {
-		s.D = m.dim
+		s = s.WithHeadDim(m.heads)
 	}
 	first := m.s.ServesShape(s)
 	if first == nil {
 		return s, nil, true
 	}
-	for _, one := range []problem.Shape{s, {B: s.B, Hq: s.Hq, Hkv: s.Hkv, Sq: s.Sq, Skv: s.Skv, D: m.dim}, {B: 1, Hq: 1, Hkv: 1, Sq: s.Sq, Skv: s.Skv, D: m.dim}} {
+	own := s.WithHeadDim(m.heads)
+	for _, one := range []problem.Shape{s, own, {B: 1, Hq: 1, Hkv: 1, Sq: s.Sq, Skv: s.Skv, D: own.D, DV: own.DV}} {
 		for _, n := range powers(one.Sq) {
 			one.Sq, one.Skv = n, n
 			if n > 2*max(s.Sq, s.Skv) && n > mostSquare {
@@ -101,8 +120,7 @@ func (m *measurement) served(s problem.Shape) (shape problem.Shape, refused erro
 			}
 		}
 	}
-	s.D = m.dim
-	shape, ok = nearest(m.s, s)
+	shape, ok = nearest(m.s, own)
 	return shape, first, ok
 }
 

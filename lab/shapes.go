@@ -97,7 +97,7 @@ func (d *deriver) reduced(s problem.Shape) problem.Shape {
 		s.Hq = group * s.Hkv
 	}
 	fewer := func(n, tile, least int) int { return min(n, least+n%tile) }
-	if short := fewer(s.Sq, d.tileQ, d.tileQ); large() && d.m.s.ServesShape(problem.Shape{B: s.B, Hq: s.Hq, Hkv: s.Hkv, Sq: short, Skv: s.Skv, D: s.D}) == nil {
+	if short := fewer(s.Sq, d.tileQ, d.tileQ); large() && d.m.s.ServesShape(problem.Shape{B: s.B, Hq: s.Hq, Hkv: s.Hkv, Sq: short, Skv: s.Skv, D: s.D, DV: s.DV}) == nil {
 		s.Sq = short
 	}
 	if large() {
@@ -124,12 +124,12 @@ func (d *deriver) shape(b, heads, group, sq, skv int) (problem.Shape, bool) {
 		{B: b, Hq: heads * group, Hkv: heads, Sq: sq, Skv: skv}, {B: b, Hq: heads * group, Hkv: heads * group, Sq: sq, Skv: skv},
 		{B: b, Hq: heads * group, Hkv: heads, Sq: long, Skv: long}, {B: b, Hq: heads * group, Hkv: heads * group, Sq: long, Skv: long},
 	} {
-		s.D = d.m.dim
+		s = s.WithHeadDim(d.m.heads)
 		if d.m.s.ServesShape(s) == nil {
 			return s, true
 		}
 	}
-	s, _, ok := d.m.served(problem.Square(b, heads*group, long, d.m.dim))
+	s, _, ok := d.m.served(length(b, heads*group, long).WithHeadDim(d.m.heads))
 	return s, ok
 }
 

@@ -51,7 +51,7 @@ func (in *inputs) usedBytes(a *Subject) map[string][]byte {
 		name  string
 		rows  ref.RowPlaces
 		bytes int // the bytes of a row
-	}{{"o", in.places.Q, in.shape.D * a.Problem.Output.Bytes()}, {"lse", in.places.LSE, 4}} {
+	}{{"o", in.places.Q, in.shape.DimV() * a.Problem.Output.Bytes()}, {"lse", in.places.LSE, 4}} {
 		m, strided := in.strided[o.name]
 		if o.rows.Identity() && !strided {
 			continue

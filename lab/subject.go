@@ -45,7 +45,7 @@ func NewSubject(k *kernel.Kernel) (*Subject, error) {
 		return nil, fmt.Errorf("%s: %w", k.Name, err)
 	}
 	for _, size := range pageSizes {
-		if p.Keys != problem.Paged || dimension(s) != 0 {
+		if p.Keys != problem.Paged || headDim(s).D != 0 {
 			break
 		}
 		s.Problem.PageSize = size
@@ -80,15 +80,15 @@ func Configured(f attn.Family, name string, p problem.Attention, c kernel.Chip, 
 	return NewSubject(k)
 }
 
-// Sized returns a problem with the shape of mission if it has no shape. It keeps D if that is
-// set.
+// Sized returns a problem with the shape of mission if it has no shape. It keeps its head
+// dimension if that is set.
 func Sized(p problem.Attention) problem.Attention {
 	if p.B == 0 {
-		d := p.D
-		if d == 0 {
-			d = 64
+		heads := p.HeadDim()
+		if heads.D == 0 {
+			heads.D = 64
 		}
-		p.Shape = problem.Square(1, 8, 512, d)
+		p.Shape = problem.Square(1, 8, 512, 0).WithHeadDim(heads)
 	}
 	return p.Filled()
 }

@@ -130,7 +130,7 @@ func (d *deriver) sweepShape(e extents) (problem.Shape, bool) {
 	}
 	for _, sq := range []int{e.sq, 1 + e.sq%16, 1, e.skv} {
 		for _, hkv := range []int{e.heads, e.heads * e.group} {
-			s := problem.Shape{B: e.b, Hq: e.heads * e.group, Hkv: hkv, Sq: sq, Skv: e.skv, D: d.m.dim}
+			s := problem.Shape{B: e.b, Hq: e.heads * e.group, Hkv: hkv, Sq: sq, Skv: e.skv}.WithHeadDim(d.m.heads)
 			if (!short || sq <= e.skv) && d.m.s.ServesShape(s) == nil {
 				return s, true
 			}
@@ -152,7 +152,7 @@ func (d *deriver) raggedSweep(keys []int) (list []Case) {
 			e.sq = 1 // some sequences have one key
 		}
 		for _, try := range []extents{e, {e.b, 1, 1, e.sq, most}, {e.b, 1, 2, 1, most}, {e.b, 1, 1, most, most}} {
-			s := problem.Shape{B: try.b, Hq: try.group, Hkv: 1, Sq: try.sq, Skv: most, D: d.m.dim}
+			s := problem.Shape{B: try.b, Hq: try.group, Hkv: 1, Sq: try.sq, Skv: most}.WithHeadDim(d.m.heads)
 			one := d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs})
 			one.vary.batch = d.raggedLengths(s, part)
 			if d.m.s.serves(d.m.s.varied(one.vary).At(s)) == nil {

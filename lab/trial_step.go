@@ -48,7 +48,7 @@ func stepsOf(s *Subject, p Plan, r *record.Record) (steps []trialStep) {
 	var before Case
 	for i, c := range r.Correctness.Cases {
 		if c.Sweep != nil {
-			shape := problem.Shape{B: c.Sweep.Lengths, Hq: 1, Hkv: 1, Sq: c.Sweep.MostQ, Skv: c.Sweep.MostKV, D: c.Shape.D}
+			shape := problem.Shape{B: c.Sweep.Lengths, Hq: 1, Hkv: 1, Sq: c.Sweep.MostQ, Skv: c.Sweep.MostKV, D: c.Shape.D, DV: c.Shape.DV}
 			steps = append(steps, trialStep{kind: sweepStep, inputs: Case{Shape: shape, Distribution: c.Distribution}, sets: sets})
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/expr"
-	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // Attention is the problem O = softmax(Q·Kᵀ·scale)·V. A row that sees no key is zero, and its
@@ -67,6 +66,7 @@ func (a Attention) Filled() Attention {
 	if a.Skv == 0 {
 		a.Skv = a.Sq
 	}
+	a.Shape = a.WithHeadDim(a.HeadDim())
 	if a.Format == "" {
 		a.Format = E4M3
 	}
@@ -181,6 +181,14 @@ func (a Attention) FLOP() float64 {
 	return a.Shape.FLOP()
 }
 
+// InputBytes returns the size of Q, K and V in bytes, with all sequences full.
+func (a Attention) InputBytes() int {
+	return a.QueryFormat().Bytes()*a.Q().Len() + a.Format.Bytes()*(a.K().Len()+a.V().Len())
+}
+
+// OutputBytes returns the size of O in bytes, with all sequences full.
+func (a Attention) OutputBytes() int { return a.Output.Bytes() * a.O().Len() }
+
 // Mask names the mask: "none", "causal", "window" or "buffer".
 func (a Attention) Mask() string {
 	switch {
@@ -200,6 +208,9 @@ func (a Attention) Facts() map[string]string {
 	facts := map[string]string{
 		"D": strconv.Itoa(a.D), "format": string(a.Format), "output": string(a.Output),
 		"scaling": string(a.Scaling), "layout": string(a.Layout), "mask": a.Mask(), "lse": strconv.FormatBool(a.LSE),
+	}
+	if a.DV != 0 { // kernels from before this field have no such fact
+		facts["DV"] = strconv.Itoa(a.DV)
 	}
 	if a.FormatQ != "" {
 		facts["format_q"] = string(a.FormatQ)
@@ -229,7 +240,7 @@ func (a Attention) Facts() map[string]string {
 }
 
 // FromFacts returns the problem that a kernel's fixed facts describe. Of the sizes it sets
-// only D, if the facts have it.
+// only D and DV, if the facts have them.
 func FromFacts(facts map[string]string) (Attention, error) {
 	for name, known := range map[string][]string{"mask": {"", "none", "causal", "window", "buffer"}, "sinks": {"", "false", "true"}, "appends": {"", "false", "true"}, "lse": {"", "false", "true"}} {
 		if !slices.Contains(known, facts[name]) {
@@ -250,15 +261,18 @@ func FromFacts(facts map[string]string) (Attention, error) {
 	if facts["mask"] == "window" {
 		a.Window = NewWindow(0, 0) // any: each call gives its own
 	}
-	if d := facts["D"]; d != "" {
-		var err error
-		if a.D, err = strconv.Atoi(d); err != nil {
-			return a, fmt.Errorf("head dimension %q is not a number", d)
+	for name, to := range map[string]*int{"D": &a.D, "DV": &a.DV} {
+		if d := facts[name]; d != "" {
+			var err error
+			if *to, err = strconv.Atoi(d); err != nil {
+				return a, fmt.Errorf("head dimension %s %q is not a number", name, d)
+			}
 		}
 	}
 	a = a.Filled()
 	whole := a
 	whole.Shape = Square(1, 1, 1, max(a.D, 1))
+	whole.DV = a.DV
 	return a, whole.Check()
 }
 
@@ -272,16 +286,17 @@ const (
 	SlidingMask  = "window"
 	SoftCapped   = "softcap"
 	SinkLogits   = "sinks"
-	MaskBuffer   = "mask"   // a mask in memory
-	BiasBuffer   = "bias"   // a bias of the logits in memory
-	RotatedRows  = "rope"   // rows of Q and K that are rotated by their positions
-	RaggedBatch  = "ragged" // sequences of different lengths
-	PagedKeys    = "paged"  // K and V in pages
-	MixedFormats = "mixed"  // Q has another format than K and V
-	AppendedKeys = "append" // the kernel writes new rows of K and V
+	MaskBuffer   = "mask"       // a mask in memory
+	BiasBuffer   = "bias"       // a bias of the logits in memory
+	RotatedRows  = "rope"       // rows of Q and K that are rotated by their positions
+	RaggedBatch  = "ragged"     // sequences of different lengths
+	PagedKeys    = "paged"      // K and V in pages
+	MixedFormats = "mixed"      // Q has another format than K and V
+	AppendedKeys = "append"     // the kernel writes new rows of K and V
+	ValueHeadDim = "head-dim-v" // heads of V and O have another size than heads of Q and K
 )
 
-var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits, MaskBuffer, BiasBuffer, RotatedRows, RaggedBatch, PagedKeys, MixedFormats, AppendedKeys}
+var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits, MaskBuffer, BiasBuffer, RotatedRows, RaggedBatch, PagedKeys, MixedFormats, AppendedKeys, ValueHeadDim}
 
 // CheckFeatures refuses a word that is not the name of a feature.
 func CheckFeatures(names []string) error {
@@ -303,7 +318,7 @@ func (a Attention) Uses() (used []string) {
 		{a.Hq != a.Hkv, GroupedHeads}, {a.Sq != a.Skv, CrossLengths}, {a.Causal, CausalMask}, {a.LSE, LogSumExp},
 		{a.Scale != 0, CustomScale}, {a.Window.Limited(), SlidingMask}, {a.Softcap != 0, SoftCapped}, {a.Sinks, SinkLogits},
 		{a.Masked, MaskBuffer}, {a.Bias != "", BiasBuffer}, {a.Rope != "", RotatedRows}, {a.Ragged(), RaggedBatch}, {a.Keys == Paged, PagedKeys}, {a.FormatQ != "", MixedFormats},
-		{a.Appends, AppendedKeys},
+		{a.Appends, AppendedKeys}, {a.DV != 0, ValueHeadDim},
 	} {
 		if f.used {
 			used = append(used, f.name)
@@ -319,7 +334,7 @@ func (a Attention) Names() expr.Env {
 		"scale": expr.Float(a.LogitScale()), "softcap": expr.Float(a.Softcap),
 		"window_left": expr.Int(int64(a.Window.Left())), "window_right": expr.Int(int64(a.Window.Right())),
 	}
-	for name, n := range map[string]int{"B": a.B, "H": a.Hq, "Hkv": a.Hkv, "Sq": a.Sq, "S": a.Sq, "Skv": a.Skv, "D": a.D} {
+	for name, n := range map[string]int{"B": a.B, "H": a.Hq, "Hkv": a.Hkv, "Sq": a.Sq, "S": a.Sq, "Skv": a.Skv, "D": a.D, "DV": a.DimV()} {
 		env[name] = expr.Int(int64(n))
 	}
 	for name, n := range a.batchNames() {
@@ -356,12 +371,6 @@ func (a Attention) String() string {
 	add(b.Keys != Uniform, string(b.Keys)+" keys")
 	add(b.Appends, "appends")
 	return strings.Join(words, " ")
-}
-
-// Dims returns the extents of Q and O. See also Shape.KV.
-func (a Attention) Dims() (q, kv fp8.Dims) {
-	a = a.Filled()
-	return a.Q(), a.KV()
 }
 
 func list[T ~string](words []T) string {

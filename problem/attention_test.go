@@ -50,12 +50,15 @@ func TestFacts(t *testing.T) {
 		{Shape: Square(1, 1, 1, 64), Masked: true, Queries: Padded, Keys: Packed, Sinks: true},
 		{Shape: Square(1, 1, 1, 64), FormatQ: F16, Scaling: PerPage, Keys: Paged}, {Shape: Square(1, 1, 1, 64), FormatQ: BF16, Format: E5M2},
 		{Shape: Square(1, 1, 1, 64), Scaling: PerBatch, Bias: BF16, Rope: RotatePairs},
-		{Shape: Square(1, 1, 1, 64), Keys: Padded, Appends: true},
+		{Shape: Square(1, 1, 1, 64), Keys: Padded, Appends: true}, {Shape: Shape{B: 1, Hq: 1, Hkv: 1, Sq: 1, Skv: 1, D: 192, DV: 128}},
 	} {
 		p = p.Filled()
 		back, err := FromFacts(p.Facts())
 		if err != nil {
 			t.Fatal(err)
+		}
+		if back.HeadDim() != p.HeadDim() {
+			t.Errorf("%v comes back with head dimension %v", p, back.HeadDim())
 		}
 		back.Shape, back.Batch = p.Shape, p.Batch
 		if back != p {
@@ -80,6 +83,15 @@ func TestUses(t *testing.T) {
 	p = Attention{Shape: Square(1, 4, 3, 64), FormatQ: BF16, Window: NewWindow(4, 0), Softcap: 30, Sinks: true}
 	if got := strings.Join(p.Uses(), " "); got != "window softcap sinks mixed" {
 		t.Error(got)
+	}
+	for _, dv := range []int{0, 64, 128} {
+		p = Attention{Shape: Shape{B: 1, Hq: 4, Sq: 3, D: 64, DV: dv}}
+		if got := slices.Contains(p.Uses(), ValueHeadDim); got != (dv == 128) {
+			t.Errorf("DV = %d uses %v", dv, p.Uses())
+		}
+		if got, want := p.Names()["DV"].Int64(), max(dv, 64); got != int64(want) {
+			t.Errorf("DV = %d is %d in expressions", dv, got)
+		}
 	}
 }
 
@@ -135,6 +147,7 @@ func TestAttentionRefuses(t *testing.T) {
 		"use the window 3,0":         func(p *Attention) { p.Causal, p.Window = true, NewWindow(3, 1) },
 		"cannot share":               func(p *Attention) { p.Hq, p.Hkv = 3, 2 },
 		"at least 1":                 func(p *Attention) { p.B = 0 },
+		"[1,2,3,-1]":                 func(p *Attention) { p.DV = -1 },
 	} {
 		p := Attention{Shape: Square(1, 2, 3, 64)}
 		change(&p)

@@ -5,8 +5,8 @@
 //
 //	Facts  the values that a kernel's text depends on: head dimension, formats, mask
 //	Uses   the features that the problem needs, all of which the kernel must support
-//	Names  the sizes that the host knows when it launches: B, H, Hkv, Sq, Skv, D, scale,
-//	       softcap, window_left, window_right, and the sizes of a batch of sequences with
+//	Names  the sizes that the host knows when it launches: B, H, Hkv, Sq, Skv, D, DV,
+//	       scale, softcap, window_left, window_right, and the sizes of a batch of sequences with
 //	       different lengths: total_q, total_kv, min_q, min_kv, page_size, pages,
 //	       kv_pages, max_pages, scale_block_q, scale_block_kv
 //

@@ -12,6 +12,6 @@ func ExampleParseShape() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(s.Q(), s.KV(), s.HeadKV(31))
+	fmt.Println(s.Q(), s.K(), s.HeadKV(31))
 	// Output: [2,32,1,128] [2,8,4096,128] 7
 }

@@ -9,12 +9,17 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/english"
 )
 
-// Shape holds the extents of an attention problem. Q and O are [B,Hq,Sq,D], K and V are
-// [B,Hkv,Skv,D]. Hq/Hkv neighbouring heads of Q share one head of K and V.
-type Shape struct{ B, Hq, Hkv, Sq, Skv, D int }
+// Shape holds the extents of an attention problem. Q is [B,Hq,Sq,D], K is [B,Hkv,Skv,D], V is
+// [B,Hkv,Skv,DV] and O is [B,Hq,Sq,DV]. Hq/Hkv neighbouring heads of Q share one head of K and V.
+type Shape struct {
+	B, Hq, Hkv, Sq, Skv, D int
+	// DV is the head dimension of V and O. 0 is D, so that shapes with one head dimension have one
+	// form. Use DimV to read it.
+	DV int
+}
 
 // Square returns the shape in which Q, K and V are all [B,H,S,D].
-func Square(b, h, s, d int) Shape { return Shape{b, h, h, s, s, d} }
+func Square(b, h, s, d int) Shape { return Shape{B: b, Hq: h, Hkv: h, Sq: s, Skv: s, D: d} }
 
 // Named is a shape with a name.
 type Named struct {
@@ -37,7 +42,7 @@ func Shapes() []Named {
 }
 
 // ParseShape reads the name of a shape or its extents: "B,H,S,D", where H may be
-// "Hq/Hkv" and S "Sq/Skv".
+// "Hq/Hkv", S "Sq/Skv" and D "D/DV". A shape that is refused for one size has the others.
 func ParseShape(text string) (Shape, error) {
 	var names []string
 	for _, n := range Shapes() {
@@ -48,14 +53,19 @@ func ParseShape(text string) (Shape, error) {
 	}
 	parts := strings.Split(text, ",")
 	if len(parts) != 4 {
-		return Shape{}, fmt.Errorf("no shape %q: give B,H,S,D (H may be Hq/Hkv, S may be Sq/Skv) or one of %s", text, strings.Join(names, ", "))
+		return Shape{}, fmt.Errorf("no shape %q: give B,H,S,D (H may be Hq/Hkv, S may be Sq/Skv, D may be D/DV) or one of %s", text, strings.Join(names, ", "))
 	}
 	var s Shape
-	for i, into := range [][2]*int{{&s.B, nil}, {&s.Hq, &s.Hkv}, {&s.Sq, &s.Skv}, {&s.D, nil}} {
+	for i, into := range [][2]*int{{&s.B, nil}, {&s.Hq, &s.Hkv}, {&s.Sq, &s.Skv}} {
 		if err := parseExtent(strings.TrimSpace(parts[i]), into); err != nil {
 			return Shape{}, fmt.Errorf("shape %q: %w", text, err)
 		}
 	}
+	heads, err := ParseHeadDim(parts[3])
+	if err != nil {
+		return s, fmt.Errorf("shape %q: %w", text, err)
+	}
+	s = s.WithHeadDim(heads)
 	return s, s.Check()
 }
 
@@ -63,7 +73,7 @@ func ParseShape(text string) (Shape, error) {
 func parseExtent(text string, into [2]*int) error {
 	q, kv, two := strings.Cut(text, "/")
 	if two && into[1] == nil {
-		return fmt.Errorf("%q: only heads and rows can differ between Q and K", text)
+		return fmt.Errorf("%q: Q, K and V have the same batch", text)
 	}
 	if !two {
 		kv = q
@@ -83,13 +93,15 @@ func parseExtent(text string, into [2]*int) error {
 
 // String returns the form that ParseShape reads.
 func (s Shape) String() string {
-	both := func(q, kv int) string {
-		if q == kv {
-			return strconv.Itoa(q)
-		}
-		return fmt.Sprintf("%d/%d", q, kv)
+	return fmt.Sprintf("%d,%s,%s,%s", s.B, both(s.Hq, s.Hkv), both(s.Sq, s.Skv), s.HeadDim())
+}
+
+// both returns one number, or two as "n/m" if they differ.
+func both(n, m int) string {
+	if n == m {
+		return strconv.Itoa(n)
 	}
-	return fmt.Sprintf("%d,%s,%s,%d", s.B, both(s.Hq, s.Hkv), both(s.Sq, s.Skv), s.D)
+	return fmt.Sprintf("%d/%d", n, m)
 }
 
 // MarshalText returns what String returns.
@@ -101,23 +113,33 @@ func (s *Shape) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Q returns the extents of Q and O.
+// Q returns the extents of Q.
 func (s Shape) Q() fp8.Dims { return fp8.Dims{B: s.B, H: s.Hq, S: s.Sq, D: s.D} }
 
-// KV returns the extents of K and V.
-func (s Shape) KV() fp8.Dims { return fp8.Dims{B: s.B, H: s.Hkv, S: s.Skv, D: s.D} }
+// K returns the extents of K.
+func (s Shape) K() fp8.Dims { return fp8.Dims{B: s.B, H: s.Hkv, S: s.Skv, D: s.D} }
+
+// V returns the extents of V.
+func (s Shape) V() fp8.Dims { return fp8.Dims{B: s.B, H: s.Hkv, S: s.Skv, D: s.DimV()} }
+
+// O returns the extents of O.
+func (s Shape) O() fp8.Dims { return fp8.Dims{B: s.B, H: s.Hq, S: s.Sq, D: s.DimV()} }
+
+// DimV returns the head dimension of V and O.
+func (s Shape) DimV() int { return s.HeadDim().V() }
 
 // HeadKV returns the head of K and V that a head of Q uses.
 func (s Shape) HeadKV(h int) int { return h / (s.Hq / s.Hkv) }
 
-// FLOP returns the number of floating-point operations of the two products, 4·B·Hq·Sq·Skv·D.
+// FLOP returns the number of floating-point operations of the two products,
+// 2·B·Hq·Sq·Skv·(D+DV).
 func (s Shape) FLOP() float64 {
-	return 4 * float64(s.B) * float64(s.Hq) * float64(s.Sq) * float64(s.Skv) * float64(s.D)
+	return 2 * float64(s.B) * float64(s.Hq) * float64(s.Sq) * float64(s.Skv) * float64(s.D+s.DimV())
 }
 
 // Check returns an error if an extent is not allowed.
 func (s Shape) Check() error {
-	for _, d := range []fp8.Dims{s.Q(), s.KV()} {
+	for _, d := range []fp8.Dims{s.Q(), s.K(), s.V(), s.O()} {
 		if err := d.Check(); err != nil {
 			return fmt.Errorf("shape %v: %w", s, err)
 		}

@@ -101,14 +101,14 @@ type Row struct{ B, H, S int }
 type Result struct {
 	Shape problem.Shape
 	Rows  []Row
-	O     []float64 // D numbers per row
+	O     []float64 // DV numbers per row
 	LSE   []float64 // ln Σ exp(logit), one per row; -Inf for a row that is zero because no key has a weight
 
 	place map[Row]int // the position of each row, unless all rows are present in order
 }
 
 // Dims returns the extents of the whole O.
-func (r *Result) Dims() fp8.Dims { return r.Shape.Q() }
+func (r *Result) Dims() fp8.Dims { return r.Shape.O() }
 
 // Row writes a row of O, so that a result can be compared with another. A row that
 // was not computed is NaN.
@@ -121,7 +121,8 @@ func (r *Result) Row(b, h, s int, to []float64) {
 		to[i] = math.NaN()
 	}
 	if ok {
-		copy(to, r.O[at*r.Shape.D:][:r.Shape.D])
+		d := r.Shape.DimV()
+		copy(to, r.O[at*d:][:d])
 	}
 }
 
@@ -192,19 +193,20 @@ func newResult(p problem.Attention, rows []Row) *Result {
 			r.place[at] = i
 		}
 	}
-	r.O, r.LSE = make([]float64, len(r.Rows)*s.D), make([]float64, len(r.Rows))
+	r.O, r.LSE = make([]float64, len(r.Rows)*s.DimV()), make([]float64, len(r.Rows))
 	return r
 }
 
 func shapeOf(q, k, v Tensor) (problem.Shape, error) {
 	dq, dk, dv := q.Dims(), k.Dims(), v.Dims()
 	switch {
-	case dk != dv:
-		return problem.Shape{}, fmt.Errorf("attention: K is %v and V is %v: they must have the same extents", dk, dv)
+	case dk.B != dv.B || dk.H != dv.H || dk.S != dv.S:
+		return problem.Shape{}, fmt.Errorf("attention: K is %v and V is %v: only the columns may differ", dk, dv)
 	case dq.B != dk.B || dq.D != dk.D:
 		return problem.Shape{}, fmt.Errorf("attention: Q is %v and K is %v: batch and columns must be the same", dq, dk)
 	}
-	s := problem.Shape{B: dq.B, Hq: dq.H, Hkv: dk.H, Sq: dq.S, Skv: dk.S, D: dq.D}
+	s := problem.Shape{B: dq.B, Hq: dq.H, Hkv: dk.H, Sq: dq.S, Skv: dk.S}
+	s = s.WithHeadDim(problem.HeadDim{D: dq.D, DV: dv.D})
 	return s, s.Check()
 }
 
@@ -242,21 +244,22 @@ const tileKV = 128
 // multiply rows with rows.
 type head struct {
 	shape problem.Shape
-	k     []float64 // [tile][key][d]
-	v     []float64 // [tile][d][key]
+	k     []float64 // [tile][key][column of K]
+	v     []float64 // [tile][column of V][key]
 }
 
 func expand(s problem.Shape, k, v Tensor, b, h int) *head {
 	tiles := (s.Skv + tileKV - 1) / tileKV
-	x := &head{s, make([]float64, tiles*tileKV*s.D), make([]float64, tiles*tileKV*s.D)}
+	dv := s.DimV()
+	x := &head{s, make([]float64, tiles*tileKV*s.D), make([]float64, tiles*tileKV*dv)}
 	parallel(tiles, func(t int) {
-		row := make([]float64, s.D)
+		row := make([]float64, dv)
 		for j := range min(tileKV, s.Skv-t*tileKV) {
 			key := t*tileKV + j
 			k.Row(b, h, key, x.k[key*s.D:][:s.D])
 			v.Row(b, h, key, row)
-			for d, value := range row {
-				x.v[(t*s.D+d)*tileKV+j] = value
+			for c, value := range row {
+				x.v[(t*dv+c)*tileKV+j] = value
 			}
 		}
 	})
@@ -279,9 +282,9 @@ type sweep struct {
 	*head
 	opt  Options
 	from Tensor
-	q    []float64 // [lane][d]
+	q    []float64 // [lane][column of Q]
 	p    []float64 // [lane][key]: logits, then weights
-	o    []float64 // [lane][d]
+	o    []float64 // [lane][column of V]
 	m, l [lanes]float64
 	at   [lanes]Row
 	// The keys that a lane sees: from first up to last, without last.
@@ -289,12 +292,11 @@ type sweep struct {
 }
 
 func newSweep(h *head, q Tensor, opt Options) *sweep {
-	d := h.shape.D
-	return &sweep{head: h, opt: opt, from: q, q: make([]float64, lanes*d), p: make([]float64, lanes*tileKV), o: make([]float64, lanes*d)}
+	return &sweep{head: h, opt: opt, from: q, q: make([]float64, lanes*h.shape.D), p: make([]float64, lanes*tileKV), o: make([]float64, lanes*h.shape.DimV())}
 }
 
 func (w *sweep) rows(r *Result, which []int) {
-	d := w.shape.D
+	d, dv := w.shape.D, w.shape.DimV()
 	first, last := w.shape.Skv, 0
 	for i, at := range which {
 		row := r.Rows[at]
@@ -312,15 +314,15 @@ func (w *sweep) rows(r *Result, which []int) {
 		if w.l[i] == 0 {
 			continue // no key has a weight: the row stays zero
 		}
-		for j, o := range w.o[i*d:][:d] {
-			r.O[at*d+j] = o / w.l[i]
+		for j, o := range w.o[i*dv:][:dv] {
+			r.O[at*dv+j] = o / w.l[i]
 		}
 	}
 }
 
 // tile adds the keys from first on to the first n lanes.
 func (w *sweep) tile(first, n int) {
-	d := w.shape.D
+	d, dv := w.shape.D, w.shape.DimV()
 	dots(w.q, w.k[first*d:][:tileKV*d], d, func(lane, key int, s float64) {
 		w.p[lane*tileKV+key] = w.opt.logit(s)
 	})
@@ -336,8 +338,8 @@ func (w *sweep) tile(first, n int) {
 		}
 		alpha[i] = w.softmax(i, w.p[i*tileKV:][:tileKV], w.first[i]-first, w.last[i]-first)
 	}
-	dots(w.p, w.v[first*d:][:tileKV*d], tileKV, func(lane, col int, s float64) {
-		o := &w.o[lane*d+col]
+	dots(w.p, w.v[first*dv:][:tileKV*dv], tileKV, func(lane, col int, s float64) {
+		o := &w.o[lane*dv+col]
 		*o = *o*alpha[lane] + s
 	})
 }
@@ -407,7 +409,7 @@ func dots(a, b []float64, n int, take func(lane, row int, s float64)) {
 			take(lane, row+1, s[1])
 		}
 	}
-	for ; (row+1)*n <= len(b); row++ { // an odd D leaves one
+	for ; (row+1)*n <= len(b); row++ { // an odd DV leaves one
 		for lane, q := range [lanes][]float64{a0, a1, a2, a3} {
 			s := 0.0
 			for i, x := range b[row*n:][:n] {

@@ -23,7 +23,7 @@ func plain(q, k, v Tensor, opt Options, at Row) (o []float64, lse float64) {
 func weighted(q, k, v Tensor, opt Options, at Row, times func(key int) float64) (o []float64, lse float64) {
 	s, _ := shapeOf(q, k, v)
 	row := func(t Tensor, h, i int) []float64 {
-		x := make([]float64, s.D)
+		x := make([]float64, t.Dims().D)
 		t.Row(at.B, h, i, x)
 		return x
 	}
@@ -59,7 +59,7 @@ func weighted(q, k, v Tensor, opt Options, at Row, times func(key int) float64) 
 		}
 		m = max(m, logits[j])
 	}
-	o = make([]float64, s.D)
+	o = make([]float64, v.Dims().D)
 	if math.IsInf(m, -1) {
 		return o, m
 	}
@@ -102,6 +102,7 @@ func TestAttention(t *testing.T) {
 	for _, s := range []problem.Shape{
 		problem.Square(1, 1, 1, 64), problem.Square(2, 3, 17, 8), problem.Square(1, 2, 129, 64), problem.Square(1, 1, 300, 5), problem.Square(1, 1, 3, 1),
 		{B: 2, Hq: 6, Hkv: 2, Sq: 33, Skv: 100, D: 16}, {B: 1, Hq: 4, Hkv: 1, Sq: 100, Skv: 33, D: 16}, {B: 1, Hq: 2, Hkv: 2, Sq: 1, Skv: 257, D: 4},
+		{B: 2, Hq: 4, Hkv: 2, Sq: 5, Skv: 131, D: 24, DV: 16}, {B: 1, Hq: 2, Hkv: 1, Sq: 130, Skv: 9, D: 3, DV: 10}, {B: 1, Hq: 1, Hkv: 1, Sq: 2, Skv: 7, D: 8, DV: 1},
 	} {
 		for _, dist := range []string{"normal", "large-logits", "rising", "falling", "zeros"} {
 			in := generate(t, dist, 7, s)
@@ -132,8 +133,11 @@ func check(t *testing.T, name string, q, k, v Tensor, opt Options) {
 		if got := r.LSE[i]; got != lse && !(math.Abs(got-lse) <= 1e-12) {
 			t.Fatalf("%s: the LSE of %v is %v, want %v", name, at, got, lse)
 		}
+		if len(want)*len(r.Rows) != len(r.O) || r.Dims().D != len(want) {
+			t.Fatalf("%s: %d numbers in %d rows, O is %v", name, len(r.O), len(r.Rows), r.Dims())
+		}
 		for d, w := range want {
-			if got := r.O[i*r.Shape.D+d]; !(math.Abs(got-w) <= 1e-12) {
+			if got := r.O[i*len(want)+d]; !(math.Abs(got-w) <= 1e-12) {
 				t.Fatalf("%s: %v column %d is %v, want %v", name, at, d, got, w)
 			}
 		}
@@ -226,7 +230,7 @@ func TestResultRow(t *testing.T) {
 // TestSomeRows checks that a run on selected rows gives the same bits as a run on all
 // rows.
 func TestSomeRows(t *testing.T) {
-	s := problem.Shape{B: 2, Hq: 4, Hkv: 2, Sq: 150, Skv: 200, D: 8}
+	s := problem.Shape{B: 2, Hq: 4, Hkv: 2, Sq: 150, Skv: 200, D: 8, DV: 6}
 	in := generate(t, "normal", 3, s)
 	all := attention(t, in.Q, in.K, in.V, Options{})
 	some := attention(t, in.Q, in.K, in.V, Options{Rows: Rows(problem.Attention{Shape: s}, 40, 1)})
@@ -235,7 +239,7 @@ func TestSomeRows(t *testing.T) {
 	}
 	for i, at := range some.Rows {
 		j := s.Q().Row(at.B, at.H, at.S)
-		if !slices.Equal(some.O[i*s.D:][:s.D], all.O[j*s.D:][:s.D]) || some.LSE[i] != all.LSE[j] {
+		if !slices.Equal(some.O[i*s.DV:][:s.DV], all.O[j*s.DV:][:s.DV]) || some.LSE[i] != all.LSE[j] {
 			t.Errorf("row %v differs", at)
 		}
 	}
@@ -295,9 +299,9 @@ func TestAttentionRefuses(t *testing.T) {
 	other := generate(t, "zeros", 0, problem.Square(1, 2, 4, 16))
 	three := generate(t, "zeros", 0, problem.Square(1, 3, 4, 8))
 	for want, try := range map[string]func() (*Result, error){
-		"must have the same extents": func() (*Result, error) { return Attention(context.Background(), in.Q, in.K, other.V, Options{}) },
-		"batch and columns":          func() (*Result, error) { return Attention(context.Background(), in.Q, other.K, other.V, Options{}) },
-		"evenly":                     func() (*Result, error) { return Attention(context.Background(), in.Q, three.K, three.V, Options{}) },
+		"only the columns may differ": func() (*Result, error) { return Attention(context.Background(), in.Q, in.K, three.V, Options{}) },
+		"batch and columns":           func() (*Result, error) { return Attention(context.Background(), in.Q, other.K, other.V, Options{}) },
+		"evenly":                      func() (*Result, error) { return Attention(context.Background(), in.Q, three.K, three.V, Options{}) },
 		"outside": func() (*Result, error) {
 			return Attention(context.Background(), in.Q, in.K, in.V, Options{Rows: []Row{{0, 2, 0}}})
 		},

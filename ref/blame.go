@@ -32,8 +32,8 @@ func BlameKV(q, k, v Tensor, opt Options, at Row, got []float64, tile int) (*Bla
 	if err != nil {
 		return nil, err
 	}
-	if len(got) != s.D || tile < 1 {
-		return nil, fmt.Errorf("blame: a row of %d numbers and tiles of %d keys; a row has %d, a tile at least 1", len(got), tile, s.D)
+	if len(got) != s.DimV() || tile < 1 {
+		return nil, fmt.Errorf("blame: a row of %d numbers and tiles of %d keys; a row has %d, a tile at least 1", len(got), tile, s.DimV())
 	}
 	opt.Rows = []Row{at}
 	if _, err := (&Result{Shape: s, Rows: opt.Rows}).byHead(); err != nil {
@@ -44,7 +44,7 @@ func BlameKV(q, k, v Tensor, opt Options, at Row, got []float64, tile int) (*Bla
 		return nil, err
 	}
 	tiles, sink := splitRow(s, q, k, v, opt, at, tile)
-	whole := partial{sink, make([]float64, s.D)}
+	whole := partial{sink, make([]float64, s.DimV())}
 	for _, t := range tiles {
 		whole = whole.plus(t, 1)
 	}
@@ -93,7 +93,7 @@ func (p partial) distance(got []float64) (most float64) {
 // one maximum. A tile of which the row sees nothing is empty.
 func splitRow(s problem.Shape, q, k, v Tensor, opt Options, at Row, tile int) (tiles []partial, sink float64) {
 	h := s.HeadKV(at.H)
-	qr, kr, vr := make([]float64, s.D), make([]float64, s.D), make([]float64, s.D)
+	qr, kr, vr := make([]float64, s.D), make([]float64, s.D), make([]float64, s.DimV())
 	q.Row(at.B, at.H, at.S, qr)
 	first, last := opt.sees(s, at)
 	logits := make([]float64, last)
@@ -118,7 +118,7 @@ func splitRow(s problem.Shape, q, k, v Tensor, opt Options, at Row, tile int) (t
 	}
 	tiles = make([]partial, (last+tile-1)/tile)
 	for i := range tiles {
-		tiles[i].o = make([]float64, s.D)
+		tiles[i].o = make([]float64, s.DimV())
 	}
 	for j := first; j < last; j++ {
 		t := &tiles[j/tile]

@@ -11,7 +11,7 @@ import (
 // TestBlameKV makes the mistakes that kernels make, a tile left out or added twice, and
 // checks that BlameKV names the tile.
 func TestBlameKV(t *testing.T) {
-	s := problem.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 100, Skv: 100, D: 16}
+	s := problem.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 100, Skv: 100, D: 16, DV: 24}
 	in := generate(t, "normal", 4, s)
 	at := Row{0, 1, 70}
 	blame := func(got []float64, opt Options) *Blame {
@@ -44,7 +44,7 @@ func TestBlameKV(t *testing.T) {
 	if b := blame(reweighed(in, Options{}, at, 3, 0), Options{}); b == nil || !strings.Contains(b.String(), "keys 96 to 99 left out") {
 		t.Errorf("the last tile: %v", b)
 	}
-	bad := make([]float64, s.D)
+	bad := make([]float64, s.DV)
 	bad[3] = math.NaN()
 	if b := blame(bad, Options{}); b != nil {
 		t.Errorf("a NaN is blamed on a tile: %v", b)

@@ -28,11 +28,8 @@ type maker struct {
 }
 
 func newMaker(seed uint64, s problem.Shape, tensor int) *maker {
-	m := &maker{shape: s, dims: s.KV(), seed: seed, tensor: tensor, own: newStream(seed, tensor), shared: newStream(seed, sharedByAll)}
-	if tensor == tensorQ {
-		m.dims = s.Q()
-	}
-	return m
+	dims := [...]fp8.Dims{tensorQ: s.Q(), tensorK: s.K(), tensorV: s.V()}[tensor]
+	return &maker{shape: s, dims: dims, seed: seed, tensor: tensor, own: newStream(seed, tensor), shared: newStream(seed, sharedByAll)}
 }
 
 // headKV returns the head of K and V that the row at p belongs to.

@@ -59,8 +59,8 @@ type CompareOptions struct {
 
 // Compare measures the errors of an output, in the rows of the result.
 func (r *Result) Compare(got Tensor, opt CompareOptions) (*Errors, error) {
-	if d := got.Dims(); d != r.Shape.Q() {
-		return nil, fmt.Errorf("the output is %v, it must be %v", d, r.Shape.Q())
+	if d := got.Dims(); d != r.Shape.O() {
+		return nil, fmt.Errorf("the output is %v, it must be %v", d, r.Shape.O())
 	}
 	return r.compare(r.O, got, opt)
 }

@@ -37,7 +37,7 @@ func NewPlaces(p problem.Attention, seed uint64) *Places {
 	if p.Keys == problem.Paged {
 		x.KV = x.inPages(p, rand.New(rand.NewPCG(seed, pageStream)))
 	} else {
-		x.KV = placed(p.Layout, p.Keys, p.KV(), x.Keys)
+		x.KV = placed(p.Layout, p.Keys, p.K(), x.Keys)
 	}
 	if p.Appends {
 		d := p.Q()
@@ -51,7 +51,7 @@ func NewPlaces(p problem.Attention, seed uint64) *Places {
 		x.KVs = x.pageScales(p)
 	case problem.PerBlock:
 		x.Qs = placed(p.Layout, p.Queries, inBlocks(p.Q(), p.ScaleBlockQ), blocksOf(x.Queries, p.ScaleBlockQ))
-		x.KVs = placed(p.Layout, p.Keys, inBlocks(p.KV(), p.ScaleBlockKV), blocksOf(x.Keys, p.ScaleBlockKV))
+		x.KVs = placed(p.Layout, p.Keys, inBlocks(p.K(), p.ScaleBlockKV), blocksOf(x.Keys, p.ScaleBlockKV))
 	}
 	return x
 }
@@ -113,7 +113,7 @@ func placed(l problem.Layout, place problem.Placement, d fp8.Dims, lengths []int
 
 // inPages gives each sequence its pages, in random order, and returns the places of the rows.
 func (x *Places) inPages(p problem.Attention, r *rand.Rand) RowPlaces {
-	d := p.KV()
+	d := p.K()
 	pages := int(p.Names()["pages"].Int64())
 	free := r.Perm(pages)
 	rows := RowPlaces{at: make([]int, d.Rows()), total: pages * d.H * p.PageSize}
@@ -139,7 +139,7 @@ func (x *Places) inPages(p problem.Attention, r *rand.Rand) RowPlaces {
 
 // pageScales returns the places of the scales of pages: [pages,H].
 func (x *Places) pageScales(p problem.Attention) RowPlaces {
-	d := inBlocks(p.KV(), p.PageSize)
+	d := inBlocks(p.K(), p.PageSize)
 	rows := RowPlaces{at: make([]int, d.Rows()), total: int(p.Names()["pages"].Int64()) * d.H}
 	for i := range rows.at {
 		rows.at[i] = -1

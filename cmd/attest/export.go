@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -170,16 +169,19 @@ func (x *exporter) problems() (all []problem.Attention, err error) {
 		return nil, errors.New("windows, soft caps and sinks need --batch padded, paged or packed, which attest export torch has")
 	}
 	for _, text := range x.headDims {
-		d, err := strconv.Atoi(text)
-		if err != nil || d <= 0 {
-			return nil, fmt.Errorf("--head-dim %s: use a whole number such as 64", text)
+		heads, err := problem.ParseHeadDim(text)
+		if err != nil {
+			return nil, fmt.Errorf("--head-dim: %w", err)
+		}
+		if heads.DV != 0 {
+			return nil, fmt.Errorf("--head-dim %v: exported files do not support heads of V of another size than heads of K: use one number, or package attention", heads)
 		}
 		for _, out := range x.outputs {
 			if out != "f16" && out != "bf16" {
 				return nil, fmt.Errorf("--output %s: use f16 or bf16", out)
 			}
 			for _, batch := range x.batches {
-				list, err := x.masked(batch, problem.Attention{Shape: problem.Shape{D: d}, Format: problem.Format(x.format), Output: problem.Format(out)})
+				list, err := x.masked(batch, problem.Attention{Shape: problem.Shape{D: heads.D}, Format: problem.Format(x.format), Output: problem.Format(out)})
 				if err != nil {
 					return nil, err
 				}

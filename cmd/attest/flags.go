@@ -109,9 +109,9 @@ func kernelFlags(c *cobra.Command, s *campaign.Selection) {
 }
 
 // headDimFlag is for commands where no shape need be given.
-func headDimFlag(c *cobra.Command, to *int) {
-	c.Flags().IntVar(to, "head-dim", 0, "head dimension: 64, 96, 128, 192 or 256, as far as the kernel supports it; the default is the head dimension of --shape, or 64")
-	complete(c, "head-dim", "64", "96", "128", "192", "256")
+func headDimFlag(c *cobra.Command, to *problem.HeadDim) {
+	c.Flags().Var(shapes.HeadDim{To: to}, "head-dim", "head dimension: 64, 96, 128, 192 or 256, or D/DV if V has another one, as far as the kernel supports it; the default is the head dimension of --shape, or 64")
+	complete(c, "head-dim", "64", "96", "128", "192", "256", "192/128")
 }
 
 // deviceFlag says where kernels run.

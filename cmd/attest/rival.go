@@ -15,6 +15,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/rival"
 	"github.com/GOATnote-Inc/attest/internal/rivalrun"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 func rivalCommand(env *cli.Env) *cobra.Command {
@@ -86,7 +87,7 @@ JSON: one object per shape with these fields:
 				return err
 			}
 			if len(x.Shapes) == 0 {
-				x.Shapes = shapes.List{shapes.Default(0)}
+				x.Shapes = shapes.List{shapes.Default(problem.HeadDim{})}
 			}
 			return x.Run(c.Context(), env, args[0])
 		},

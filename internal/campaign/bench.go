@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -145,8 +144,8 @@ func (x *Bench) prepare(names []string) ([]batch, error) {
 	}
 	var list []batch
 	for _, n := range x.Shapes {
-		if x.HeadDim != 0 && x.HeadDim != n.Shape.D {
-			return nil, fmt.Errorf("--head-dim is %d, but --shape %v has %d", x.HeadDim, n.Shape, n.Shape.D)
+		if err := x.checkHeadDim(n); err != nil {
+			return nil, err
 		}
 		b, err := x.newBatch(names, n)
 		if err != nil {

@@ -29,7 +29,7 @@ func TestChecks(t *testing.T) {
 	for want, err := range map[string]error{
 		"--format e3m4":                       (&Selection{Format: "e3m4"}).Check(),
 		"--output f32: use f16 or bf16":       (&Selection{Output: "f32"}).Check(),
-		"--head-dim 80":                       (&Selection{HeadDim: 80}).Check(),
+		"--head-dim 80":                       (&Selection{HeadDim: problem.HeadDim{D: 80}}).Check(),
 		"--abi describes":                     second((&Selection{ABI: "a.json"}).Named([]string{"stage2"})),
 		"--entry names":                       second((&Selection{Entry: "k"}).Named(nil)),
 		"--set changes kernels":               second((&Selection{Set: "swizzle"}).Named([]string{"mine.ptx"})),

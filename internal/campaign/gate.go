@@ -146,8 +146,8 @@ func (g *Gate) check() error {
 		return errors.New("--shared must not be negative")
 	}
 	for _, n := range g.Shapes {
-		if g.HeadDim != 0 && g.HeadDim != n.Shape.D {
-			return fmt.Errorf("--head-dim is %d, but --shape %v has %d", g.HeadDim, n.Shape, n.Shape.D)
+		if err := g.checkHeadDim(n); err != nil {
+			return err
 		}
 	}
 	for _, d := range g.Distributions {
@@ -177,7 +177,7 @@ func parseSeeds(words []string) (seeds []uint64, err error) {
 func (g *Gate) moreCases(j job) (list []lab.Case) {
 	chosen := j.shapes
 	if len(chosen) == 0 && len(g.CaseSeeds)+len(g.Distributions) > 0 {
-		chosen = shapes.List{{Shape: problem.Square(2, 3, 33, g.HeadDim)}, {Shape: problem.Square(1, 2, 129, g.HeadDim)}}
+		chosen = shapes.List{{Shape: problem.Square(2, 3, 33, 0).WithHeadDim(g.HeadDim)}, {Shape: problem.Square(1, 2, 129, 0).WithHeadDim(g.HeadDim)}}
 	}
 	distributions := g.Distributions
 	if len(distributions) == 0 {

@@ -74,8 +74,8 @@ func (r *GateResult) print(env *cli.Env) {
 	s := env.OutStyle()
 	k := &r.Kernel
 	title := []string{k.Format}
-	if d := k.Problem.D; d > 0 {
-		title = append(title, fmt.Sprintf("D %d", d))
+	if d := k.Problem.HeadDim(); d.D > 0 {
+		title = append(title, fmt.Sprintf("D %v", d))
 	}
 	if k.Problem.Causal {
 		title = append(title, "causal")

@@ -27,9 +27,7 @@ func (g *Gate) ladder() (list []job, err error) {
 	for _, name := range kernels.Ladder() {
 		jobs, refused := g.jobs(name)
 		if refused == nil && len(g.Shapes) == 0 {
-			shape := usual
-			shape.D = jobs[0].Problem.D
-			refused = jobs[0].ServesShape(shape)
+			refused = jobs[0].ServesShape(usual.WithHeadDim(jobs[0].Problem.HeadDim()))
 		}
 		if refused == nil {
 			list = append(list, jobs...)

@@ -28,11 +28,11 @@ type Selection struct {
 	Format, Output string
 	Causal, LSE    bool
 	Serving
-	HeadDim    int    // 0 selects that of the shape, or 64
-	PTX, Entry string // a PTX file, beside the kernels that arguments name
-	ABI        string // how kernels of files are called; "" is the file's own name with .json
-	Set        string // toggles for every named kernel, separated by commas
-	Target     string // the architecture to build for, "sm_80"; "" selects the kernel's usual one
+	HeadDim    problem.HeadDim // zero selects that of the shape, or 64
+	PTX, Entry string          // a PTX file, beside the kernels that arguments name
+	ABI        string          // how kernels of files are called; "" is the file's own name with .json
+	Set        string          // toggles for every named kernel, separated by commas
+	Target     string          // the architecture to build for, "sm_80"; "" selects the kernel's usual one
 
 	// shape is what kernels for Hopper are written for; zero is mission.
 	shape problem.Shape
@@ -61,8 +61,8 @@ func (s *Selection) Check() error {
 		return fmt.Errorf("--format %s: use %s", s.Format, english.Or(Formats()))
 	case s.Output != "" && !slices.Contains(Outputs, s.Output):
 		return fmt.Errorf("--output %s: use %s", s.Output, english.Or(Outputs))
-	case s.HeadDim != 0 && !slices.Contains(headDims, s.HeadDim):
-		return fmt.Errorf("--head-dim %d is not supported by the kernels of attest: use %s", s.HeadDim, english.Or(headDims))
+	case s.HeadDim.D != 0 && !slices.Contains(headDims, s.HeadDim.D):
+		return fmt.Errorf("--head-dim %v is not supported by the kernels of attest: use %s", s.HeadDim, english.Or(headDims))
 	}
 	return s.check()
 }
@@ -70,7 +70,7 @@ func (s *Selection) Check() error {
 // For returns the selection for a shape: kernels have its head dimension and are written
 // for it.
 func (s Selection) For(n problem.Named) Selection {
-	s.HeadDim, s.shape = n.Shape.D, n.Shape
+	s.HeadDim, s.shape = n.Shape.HeadDim(), n.Shape
 	return s
 }
 
@@ -176,8 +176,8 @@ func (s *Selection) written(name string) (*lab.Subject, error) {
 		}
 		return nil, fmt.Errorf("there is no kernel %q; %s", name, hint)
 	}
-	if s.HeadDim != 0 && !slices.Contains(headDims, s.HeadDim) {
-		return nil, fmt.Errorf("--shape %v: head dimension %d is not supported by the kernels of attest: use %s", s.shape, s.HeadDim, english.Or(headDims))
+	if s.HeadDim.D != 0 && !slices.Contains(headDims, s.HeadDim.D) {
+		return nil, fmt.Errorf("--shape %v: head dimension %v is not supported by the kernels of attest: use %s", s.shape, s.HeadDim, english.Or(headDims))
 	}
 	if s.Target != "" {
 		target, err := ptx.ParseTarget(s.Target)
@@ -207,12 +207,20 @@ func (s *Selection) On(m *machine.Machine) {
 	}
 }
 
+// checkHeadDim refuses a shape with another head dimension than --head-dim.
+func (s *Selection) checkHeadDim(n problem.Named) error {
+	if have := n.Shape.HeadDim(); s.HeadDim.D != 0 && s.HeadDim != have {
+		return fmt.Errorf("--head-dim is %v, but --shape %v has %v", s.HeadDim, n.Shape, have)
+	}
+	return nil
+}
+
 // Problem returns the problem that presets compute, with the shape that they are optimised for.
 func (s *Selection) Problem() problem.Attention {
 	p := problem.Attention{Shape: s.shape, Format: problem.Format(s.Format), Output: problem.Format(s.Output), Causal: s.Causal, LSE: s.LSE}
 	s.add(&p)
 	if p.D == 0 {
-		p.D = s.HeadDim
+		p.Shape = p.WithHeadDim(s.HeadDim)
 	}
 	return p
 }

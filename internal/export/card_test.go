@@ -129,12 +129,11 @@ func TestCardHeader(t *testing.T) {
 // operands returns the bytes of q, k and v in e4m3 and of their scales.
 func operands(t *testing.T, s problem.Shape, x *ref.Inputs) []byte {
 	t.Helper()
-	q, kv := problem.Attention{Shape: s}.Dims()
 	var data, scales []byte
 	for _, in := range []struct {
 		dims fp8.Dims
 		x    []float32
-	}{{q, x.Q.Data}, {kv, x.K.Data}, {kv, x.V.Data}} {
+	}{{s.Q(), x.Q.Data}, {s.K(), x.K.Data}, {s.V(), x.V.Data}} {
 		e, err := fp8.Quantise(fp8.E4M3, fp8.PerHead, in.dims, in.x)
 		if err != nil {
 			t.Fatal(err)

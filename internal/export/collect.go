@@ -92,7 +92,7 @@ func chipOf(c chips.Chip) (kernel.Chip, error) {
 // group says. Every kernel for the facts computes it.
 func like(p problem.Attention, group int) problem.Attention {
 	const rows = 4
-	p.Shape = problem.Shape{B: 1, Hq: group, Hkv: 1, Sq: rows, Skv: rows, D: p.D}
+	p.Shape = problem.Shape{B: 1, Hq: group, Hkv: 1, Sq: rows, Skv: rows}.WithHeadDim(p.HeadDim())
 	return p
 }
 

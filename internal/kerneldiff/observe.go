@@ -88,7 +88,7 @@ func Observe(ctx context.Context, dev device.Device, k *kernel.Kernel, output pr
 	}
 	p := in.problem
 	s.P = make([][]float64, len(s.O))
-	for first := 0; first < p.Skv; first += p.D {
+	for first := 0; first < p.Skv; first += p.DimV() {
 		say(first, p.Skv)
 		v, err := in.identity(first)
 		if err != nil {
@@ -99,7 +99,7 @@ func Observe(ctx context.Context, dev device.Device, k *kernel.Kernel, output pr
 			return nil, err
 		}
 		for i, row := range rows {
-			s.P[i] = append(s.P[i], row[:min(p.D, p.Skv-first)]...)
+			s.P[i] = append(s.P[i], row[:min(p.DimV(), p.Skv-first)]...)
 		}
 	}
 	return s, nil
@@ -191,7 +191,7 @@ func (r *runner) run(ctx context.Context, v *fp8.Tensor) (rows [][]float64, err 
 	if err := r.memory[out].Buffer.Read(0, got); err != nil {
 		return nil, err
 	}
-	t, err := tensor(r.output, r.in.problem.Q(), got)
+	t, err := tensor(r.output, r.in.problem.O(), got)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func Reference(in *Inputs) *Side {
 			weights[j] = math.Exp(weights[j] - most)
 			sum += weights[j]
 		}
-		out := make([]float64, p.D)
+		out := make([]float64, p.DimV())
 		for j := range weights {
 			if sum > 0 {
 				weights[j] /= sum

@@ -144,7 +144,7 @@ func NewBench(t testing.TB, dev device.Device, in Inputs) *Bench {
 		*fp8.Tensor
 		rows, scales ref.RowPlaces
 	}{{"q", in.Q, in.Places.Q, in.Places.Qs}, {"k", in.K, in.Places.KV, in.Places.KVs}, {"v", in.V, in.Places.KV, in.Places.KVs}} {
-		data, n := x.Data, in.P.D
+		data, n := x.Data, x.Shape.D
 		if x.name == "q" {
 			_, data = in.Query(t)
 			n *= in.P.QueryFormat().Bytes()
@@ -169,7 +169,7 @@ func NewBench(t testing.TB, dev device.Device, in Inputs) *Bench {
 		b.data["mask"] = Buffer(t, dev, data)
 	}
 	rows := in.Places.Q.Rows(in.P.Q())
-	b.O = Buffer(t, dev, make([]byte, in.P.Output.Bytes()*rows*in.P.D))
+	b.O = Buffer(t, dev, make([]byte, in.P.Output.Bytes()*rows*in.P.DimV()))
 	b.data["o"] = b.O
 	if in.P.LSE {
 		b.LSE = Buffer(t, dev, make([]byte, 4*rows))
@@ -255,8 +255,8 @@ func (r Result) Same(as Result) bool {
 	return bytes.Equal(r.O, as.O) && slices.EqualFunc(r.LSE, as.LSE, bits)
 }
 
-// Rows returns the bits of O as [B,H,S,D], wherever its rows lie in memory.
-func (r Result) Rows() []byte { return r.places.Q.Gather(r.O, r.P.D*r.P.Output.Bytes()) }
+// Rows returns the bits of O as [B,Hq,Sq,DV], wherever its rows lie in memory.
+func (r Result) Rows() []byte { return r.places.Q.Gather(r.O, r.P.DimV()*r.P.Output.Bytes()) }
 
 // Tensor returns O as numbers.
 func (r Result) Tensor(t testing.TB) ref.Tensor {
@@ -265,7 +265,7 @@ func (r Result) Tensor(t testing.TB) ref.Tensor {
 	if r.P.Output == problem.BF16 {
 		view = ref.BF16
 	}
-	o, err := view(r.P.Q(), r.Rows())
+	o, err := view(r.P.O(), r.Rows())
 	if err != nil {
 		t.Fatal(err)
 	}

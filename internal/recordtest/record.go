@@ -134,14 +134,14 @@ func errorsOf(s problem.Shape, worst float64, seed uint64) *ref.Errors {
 		return ref.Part{First: first, Elements: n, Max: m, Mean: m / 9}
 	}
 	e := &ref.Errors{
-		Elements: s.B * s.Hq * s.Sq * s.D, Max: worst, Mean: worst / 9, RMSE: worst / 7, Tol: tolerance.BadAbove,
+		Elements: s.O().Len(), Max: worst, Mean: worst / 9, RMSE: worst / 7, Tol: tolerance.BadAbove,
 		Worst: ref.Element{H: s.Hq - 1, S: s.Sq / 2, D: 3, Want: 0.25, Got: ref.Float(0.25 + worst)},
 	}
 	for h := range s.Hq {
-		e.ByHead = append(e.ByHead, part(h, s.B*s.Sq*s.D))
+		e.ByHead = append(e.ByHead, part(h, s.B*s.Sq*s.DimV()))
 	}
 	for row := 0; row < s.Sq; row += 32 {
-		e.ByRowTile = append(e.ByRowTile, part(row, s.B*s.Hq*32*s.D))
+		e.ByRowTile = append(e.ByRowTile, part(row, s.B*s.Hq*32*s.DimV()))
 	}
 	return e
 }

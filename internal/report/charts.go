@@ -240,7 +240,7 @@ func columns(d *svg, spots []spot, x, y scale) {
 // intensity returns the operations of the two products divided by the bytes of Q, K, V and O,
 // each read or written once.
 func intensity(r *record.Record, s problem.Shape) float64 {
-	p := &r.Kernel.Problem
-	bytes := p.QueryFormat().Bytes()*s.Q().Len() + 2*p.Format.Bytes()*s.KV().Len() + p.Output.Bytes()*s.Q().Len()
-	return s.FLOP() / float64(bytes)
+	p := r.Kernel.Problem.Attention
+	p.Shape = s
+	return s.FLOP() / float64(p.InputBytes()+p.OutputBytes())
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/sorted"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -117,7 +118,7 @@ const (
 // sweepField is the cells of one head dimension and mask: the lowest speedup by the powers of two of the
 // number of heads (B·Hq) and of keys.
 type sweepField struct {
-	d      int
+	d      problem.HeadDim
 	causal bool
 	lowest map[[2]int]float64
 }
@@ -125,10 +126,10 @@ type sweepField struct {
 // sweepFields returns the fields, in the order of their head dimensions, those with a causal mask second.
 func sweepFields(all []Swept) (fields []sweepField) {
 	for _, x := range all {
-		i := slices.IndexFunc(fields, func(f sweepField) bool { return f.d == x.Shape.Shape.D && f.causal == x.Causal })
+		i := slices.IndexFunc(fields, func(f sweepField) bool { return f.d == x.Shape.Shape.HeadDim() && f.causal == x.Causal })
 		if i < 0 {
 			i = len(fields)
-			fields = append(fields, sweepField{x.Shape.Shape.D, x.Causal, map[[2]int]float64{}})
+			fields = append(fields, sweepField{x.Shape.Shape.HeadDim(), x.Causal, map[[2]int]float64{}})
 		}
 		at := [2]int{power(x.Shape.Shape.B * x.Shape.Shape.Hq), power(x.Shape.Shape.Skv)}
 		if old, ok := fields[i].lowest[at]; !ok || x.Speedup < old {
@@ -136,7 +137,7 @@ func sweepFields(all []Swept) (fields []sweepField) {
 		}
 	}
 	sorted.By(fields, func(a, b sweepField) int {
-		return cmp.Or(cmp.Compare(a.d, b.d), cmp.Compare(strconv.FormatBool(a.causal), strconv.FormatBool(b.causal)))
+		return cmp.Or(cmp.Compare(a.d.D, b.d.D), cmp.Compare(a.d.V(), b.d.V()), cmp.Compare(strconv.FormatBool(a.causal), strconv.FormatBool(b.causal)))
 	})
 	return fields
 }
@@ -186,7 +187,7 @@ func drawSweep(s *svg, fields []sweepField) (width, height float64) {
 }
 
 func (f sweepField) draw(s *svg, x, y float64, heads, keys [2]int) {
-	s.text("group", "start", x+sweepLabels, y+14, masked(fmt.Sprintf("D = %d", f.d), f.causal))
+	s.text("group", "start", x+sweepLabels, y+14, masked(fmt.Sprintf("D = %v", f.d), f.causal))
 	s.text("note", "start", x+sweepLabels+120, y+14, "keys →, heads B·Hq ↓")
 	for k := keys[0]; k <= keys[1]; k++ {
 		s.text("note", "middle", x+sweepLabels+(float64(k-keys[0])+0.5)*sweepCell, y+sweepHead-7, short2(1<<k))

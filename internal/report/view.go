@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -93,8 +92,8 @@ type identity struct {
 func identify(r *record.Record) identity {
 	k := &r.Kernel
 	id := identity{name: k.Name, format: k.Format, target: k.Target}
-	if k.Problem.D > 0 {
-		id.dim = strconv.Itoa(k.Problem.D)
+	if d := k.Problem.HeadDim(); d.D > 0 {
+		id.dim = d.String()
 	}
 	if k.Problem.Causal {
 		id.causal = "causal"

@@ -31,7 +31,7 @@ func (r *Rival) Prepare(ctx context.Context, c Case) (*Prepared, error) {
 	p := &Prepared{Case: c, r: r, id: r.cases}
 	r.mu.Unlock()
 	request := map[string]any{
-		"op": "prepare", "case": p.id, "q": extents(c.Shape.Q()), "kv": extents(c.Shape.KV()), "causal": c.Causal,
+		"op": "prepare", "case": p.id, "q": extents(c.Shape.Q()), "k": extents(c.Shape.K()), "v": extents(c.Shape.V()), "causal": c.Causal,
 		"dtype": c.DType, "implementation": c.Implementation, "seed": c.Seed, "inputs": c.Inputs, "scale": c.Scale,
 	}
 	var answer struct {
@@ -77,7 +77,7 @@ func (p *Prepared) Output(ctx context.Context, values bool) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	if want := 4 * p.Case.Shape.Q().Len(); len(data) != want {
+	if want := 4 * p.Case.Shape.O().Len(); len(data) != want {
 		return nil, fmt.Errorf("%s: %s of output, want %d", p.Name(), english.Count(len(data), "byte"), want)
 	}
 	out.Values = make([]float32, len(data)/4)

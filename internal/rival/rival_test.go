@@ -56,7 +56,7 @@ func TestRival(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Note != "seed 7, Q [1, 1, 2, 2], K [1, 1, 2, 2], causal False" || a.Bytes != 4096 || a.Name() != "fake good f16" {
+	if a.Note != "seed 7, Q [1, 1, 2, 2], K [1, 1, 2, 2], V [1, 1, 2, 2], causal False" || a.Bytes != 4096 || a.Name() != "fake good f16" {
 		t.Errorf("%+v", a)
 	}
 	b, err := r.Prepare(t.Context(), Case{Shape: tiny, DType: "f16", Implementation: "subprocess", Seed: 8})
@@ -108,11 +108,11 @@ func TestRival(t *testing.T) {
 
 // TestSharedHeads wants the sizes of K and V and the mask to reach the script.
 func TestSharedHeads(t *testing.T) {
-	p, err := fake(t, Options{}).Prepare(t.Context(), Case{Shape: problem.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 3, Skv: 5, D: 64}, Causal: true, Implementation: "good"})
+	p, err := fake(t, Options{}).Prepare(t.Context(), Case{Shape: problem.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 3, Skv: 5, D: 64, DV: 32}, Causal: true, Implementation: "good"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "seed 0, Q [1, 4, 3, 64], K [1, 2, 5, 64], causal True"; p.Note != want {
+	if want := "seed 0, Q [1, 4, 3, 64], K [1, 2, 5, 64], V [1, 2, 5, 32], causal True"; p.Note != want {
 		t.Errorf("%q, want %q", p.Note, want)
 	}
 }
@@ -127,7 +127,7 @@ func TestCheck(t *testing.T) {
 	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
 		t.Skip("no numpy: ", err)
 	}
-	for _, shape := range []problem.Shape{problem.Square(2, 3, 9, 16), {B: 1, Hq: 4, Hkv: 2, Sq: 5, Skv: 11, D: 8}, {B: 1, Hq: 2, Hkv: 1, Sq: 7, Skv: 3, D: 8}} {
+	for _, shape := range []problem.Shape{problem.Square(2, 3, 9, 16), {B: 1, Hq: 4, Hkv: 2, Sq: 5, Skv: 11, D: 8}, {B: 1, Hq: 2, Hkv: 1, Sq: 7, Skv: 3, D: 8}, {B: 2, Hq: 4, Hkv: 2, Sq: 5, Skv: 6, D: 8, DV: 12}} {
 		for _, causal := range []bool{false, true} {
 			in, err := ref.Generate("normal", 1, shape)
 			if err != nil {
@@ -138,7 +138,7 @@ func TestCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			off := errorsOf(t, python, map[string]any{
-				"q": extents(shape.Q()), "kv": extents(shape.KV()), "causal": causal,
+				"q": extents(shape.Q()), "k": extents(shape.K()), "v": extents(shape.V()), "causal": causal,
 				"values": [][]float64{exactly(in.Q.Data), exactly(in.K.Data), exactly(in.V.Data)}, "out": want.O,
 			})
 			if off[0] > 1e-12 || off[1] < 1e-4 {
@@ -165,9 +165,9 @@ import numpy
 sys.path.insert(0, "script")
 import check
 given = json.load(sys.stdin)
-shapes = [given["q"], given["kv"], given["kv"]]
+shapes = [given["q"], given["k"], given["v"]]
 x = [numpy.array(v).reshape(s) for v, s in zip(given["values"], shapes)]
-out = numpy.array(given["out"]).reshape(given["q"])
+out = numpy.array(given["out"]).reshape([*given["q"][:3], given["v"][3]])
 def worst(o):
     e = check.errors(given, 1 / math.sqrt(given["q"][3]), lambda i, b, h: x[i][b, h], lambda b, h, s: o[b, h, s])
     return e["max"]

@@ -18,17 +18,17 @@ const (
 )
 
 // Draw returns n different random shapes of self-attention: heads and lengths spread evenly over their
-// powers of two, half of the lengths odd, a third of the shapes with grouped heads. d is the head
-// dimension; 0 draws 64, 128 and 256 in turn. The same seed gives the same shapes.
-func Draw(n int, seed uint64, d int) (list List) {
+// powers of two, half of the lengths odd, a third of the shapes with grouped heads. h is the head
+// dimension; zero draws 64, 128 and 256 in turn. The same seed gives the same shapes.
+func Draw(n int, seed uint64, h problem.HeadDim) (list List) {
 	r := rand.New(rand.NewPCG(seed, 0x5eed))
 	seen := map[problem.Shape]bool{}
 	for len(list) < n {
-		dim := d
-		if d == 0 {
-			dim = []int{64, 128, 256}[len(list)%3]
+		heads := h
+		if h.D == 0 {
+			heads.D = []int{64, 128, 256}[len(list)%3]
 		}
-		if s := draw(r, dim); fits(s) && !seen[s] {
+		if s := draw(r).WithHeadDim(heads); fits(s) && !seen[s] {
 			seen[s] = true
 			list = append(list, problem.Named{Shape: s})
 		}
@@ -36,7 +36,7 @@ func Draw(n int, seed uint64, d int) (list List) {
 	return list
 }
 
-func draw(r *rand.Rand, d int) problem.Shape {
+func draw(r *rand.Rand) problem.Shape {
 	spread := func(low, high float64) int { return int(math.Exp2(math.Log2(low) + r.Float64()*math.Log2(high/low))) }
 	total := spread(1, mostHeads+1)
 	heads := min(total, []int{1, 4, 8, 16, 24, 32, 40, 64}[r.IntN(8)])
@@ -51,7 +51,7 @@ func draw(r *rand.Rand, d int) problem.Shape {
 	if heads%group != 0 {
 		group = 1
 	}
-	return problem.Shape{B: max(total/heads, 1), Hq: heads, Hkv: heads / group, Sq: keys, Skv: keys, D: d}
+	return problem.Shape{B: max(total/heads, 1), Hq: heads, Hkv: heads / group, Sq: keys, Skv: keys}
 }
 
 func fits(s problem.Shape) bool { return s.FLOP() <= mostWork && s.Q().Len() <= mostElements }

@@ -3,13 +3,15 @@ package shapes
 import (
 	"slices"
 	"testing"
+
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // TestDraw wants shapes of all kinds: few heads and many, short lengths and long ones, grouped heads,
 // lengths that no tile divides, all head dimensions; and the same shapes for the same seed.
 func TestDraw(t *testing.T) {
-	list := Draw(300, 7, 0)
-	if len(list) != 300 || !slices.Equal(list, Draw(300, 7, 0)) || slices.Equal(list, Draw(300, 8, 0)) {
+	list := Draw(300, 7, problem.HeadDim{})
+	if len(list) != 300 || !slices.Equal(list, Draw(300, 7, problem.HeadDim{})) || slices.Equal(list, Draw(300, 8, problem.HeadDim{})) {
 		t.Fatalf("%d shapes, or a seed has no effect", len(list))
 	}
 	counts := map[string]int{}
@@ -36,8 +38,9 @@ func TestDraw(t *testing.T) {
 			t.Errorf("%s: only %d of 300 shapes", kind, counts[kind])
 		}
 	}
-	for _, n := range Draw(10, 1, 96) {
-		if n.Shape.D != 96 {
+	heads := problem.HeadDim{D: 192, DV: 128}
+	for _, n := range Draw(10, 1, heads) {
+		if n.Shape.HeadDim() != heads {
 			t.Errorf("%v has another head dimension", n.Shape)
 		}
 	}

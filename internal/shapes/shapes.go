@@ -115,15 +115,35 @@ const Help = "B,H,S,D or a name"
 func Explanation() string {
 	return `A shape is B,H,S,D: batch, heads, sequence length and head dimension, as in 1,8,512,64. H may
 be Hq/Hkv, the heads of Q and the heads of K and V, and S may be Sq/Skv, the number of queries
-and the number of keys, as in 1,32/4,512/2048,128. These shapes have names:
+and the number of keys, as in 1,32/4,512/2048,128. D may be D/DV, the head dimension of Q and K
+and that of V and O, as in 1,16,4096,192/128. These shapes have names:
 ` + strings.Join(Names(), ", ") + "."
 }
 
-// Default returns mission, for heads of a dimension; 0 is mission's own.
-func Default(d int) problem.Named {
+// HeadDim is the value of a flag that takes a head dimension.
+type HeadDim struct{ To *problem.HeadDim }
+
+// Set replaces the head dimension.
+func (h HeadDim) Set(text string) (err error) {
+	*h.To, err = problem.ParseHeadDim(text)
+	return err
+}
+
+func (h HeadDim) String() string {
+	if h.To == nil || h.To.D == 0 {
+		return ""
+	}
+	return h.To.String()
+}
+
+// Type names the value in the help of a flag.
+func (h HeadDim) Type() string { return "D" }
+
+// Default returns mission, for heads of a dimension; zero is mission's own.
+func Default(h problem.HeadDim) problem.Named {
 	n := problem.Named{Name: "mission", Shape: problem.Square(1, 8, 512, 64)}
-	if d != 0 && d != n.Shape.D {
-		n.Name, n.Shape.D = "", d
+	if h.D != 0 && h != n.Shape.HeadDim() {
+		n.Name, n.Shape = "", n.Shape.WithHeadDim(h)
 	}
 	return n
 }

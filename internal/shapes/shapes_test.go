@@ -15,6 +15,7 @@ func TestList(t *testing.T) {
 		"1,2,3,64;2,4/2,5,64":          "1,2,3,64;2,4/2,5,64",
 		"1,8,512/100,64 small":         "1,8,512/100,64;small",
 		"1,2,3,64,1,2,4,64,mission256": "1,2,3,64;1,2,4,64;mission256",
+		"1,2,3,192/128,mission":        "1,2,3,192/128;mission",
 	} {
 		var l List
 		if err := l.Set(text); err != nil || l.String() != want {
@@ -40,10 +41,31 @@ func TestOne(t *testing.T) {
 }
 
 func TestDefault(t *testing.T) {
-	if n := Default(0); Title(n) != "mission" {
+	if n := Default(problem.HeadDim{}); Title(n) != "mission" {
 		t.Errorf("%+v", n)
 	}
-	if n := Default(128); Title(n) != "1,8,512,128" {
+	if n := Default(problem.HeadDim{D: 128}); Title(n) != "1,8,512,128" {
 		t.Errorf("%+v", n)
+	}
+	if n := Default(problem.HeadDim{D: 64, DV: 32}); Title(n) != "1,8,512,64/32" {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestHeadDim(t *testing.T) {
+	var to problem.HeadDim
+	h := HeadDim{&to}
+	if h.String() != "" {
+		t.Errorf("the default is %q, want none", h.String())
+	}
+	for text, want := range map[string]problem.HeadDim{"128": {D: 128}, "192/128": {D: 192, DV: 128}, "64/64": {D: 64}} {
+		if err := h.Set(text); err != nil || to != want {
+			t.Errorf("%s: %+v, %v", text, to, err)
+		}
+	}
+	for _, bad := range []string{"", "0", "-1", "64/", "64/0", "192/128/64", "x"} {
+		if err := h.Set(bad); err == nil {
+			t.Errorf("%q is a head dimension", bad)
+		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // list the parameters: a pointer has the name of an operand, and every other parameter has a name
 // that expressions may use, such as Sq or scale.
 type Attention struct {
-	Problem     problem.Attention // formats, layout, mask and scaling; sizes except D are ignored
+	Problem     problem.Attention // formats, layout, mask and scaling; sizes except D and DV are ignored
 	P           problem.Format    // of the softmax weights; "" is f16
 	Accumulator problem.Format    // of the sums; "" is f32
 	Grid        []string          // one to three expressions
@@ -71,11 +71,14 @@ func (a Attention) Kernel(k *build.Kernel) (*kernel.Kernel, error) {
 	return described, nil
 }
 
-// requirements returns the conditions. A head dimension that is given is one of them.
+// requirements returns the conditions. Head dimensions that are given are among them.
 func (a Attention) requirements() []string {
 	list := append([]string{}, a.Require...)
 	if a.Problem.D != 0 {
 		list = append(list, fmt.Sprintf("D == %d", a.Problem.D))
+	}
+	if dv := a.Problem.Filled().DV; dv != 0 {
+		list = append(list, fmt.Sprintf("DV == %d", dv))
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package abi_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,6 +42,45 @@ func TestAttention(t *testing.T) {
 	p.D = 128
 	if err := k.Serves(p, kernel.Chip{}); err == nil {
 		t.Error("a kernel for D = 64 serves D = 128")
+	}
+}
+
+// TestValueHeadDim wants a description that uses DV to support V with another head dimension, within its
+// conditions, and one that does not use it to refuse that.
+func TestValueHeadDim(t *testing.T) {
+	const file = `{"entry": "k", "format": "e4m3", "grid": [1], "block": [128], "require": [%s],
+		"params": [{"pointer": "q"}, {"pointer": "k"}, {"pointer": "v"}, {"pointer": "o"}, {"pointer": "lse"}]}`
+	p := problem.Attention{Shape: problem.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 3, Skv: 5, D: 192, DV: 128}, LSE: true}
+	for require, want := range map[string]string{
+		`"D == 192", "DV == 128"`: "",
+		`"DV <= D"`:               "",
+		`"D == 192", "DV == 64"`:  "DV is 128",
+		`"D == 192"`:              "the problem uses head-dim-v",
+	} {
+		k, err := abi.Parse("f.json", fmt.Appendf(nil, file, require))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = k.Serves(p, kernel.Chip{})
+		if want != "" && (err == nil || !strings.Contains(err.Error(), want)) || want == "" && err != nil {
+			t.Errorf("%s: %v, want %q", require, err, want)
+		}
+		if want != "" {
+			continue
+		}
+		plan, err := k.Bind(p, kernel.Chip{}, kernel.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes := map[string]int64{"q": 2 * 3 * 192, "k": 2 * 5 * 192, "v": 2 * 5 * 128, "o": 2 * 2 * 3 * 128, "lse": 4 * 2 * 3}
+		for _, m := range plan.Memory {
+			if m.Bytes != sizes[m.Name] {
+				t.Errorf("%s: %s has %d bytes, want %d", require, m.Name, m.Bytes, sizes[m.Name])
+			}
+		}
+	}
+	if _, err := abi.Parse("f.json", fmt.Appendf(nil, file, `"DW == 1"`)); err == nil {
+		t.Error("a name that does not exist is accepted")
 	}
 }
 

@@ -69,7 +69,8 @@
 //
 //	"pointer": name
 //	           the address of an operand:
-//	           q, k, v, o  the tensors, in the layout of "layout"
+//	           q, k, v, o  the tensors, in the layout of "layout". V and O have D columns, or
+//	                       DV columns if an expression of the file uses DV
 //	           lse         floats, [B,H,Sq]. A parameter for o or lse can have "zero": true,
 //	                       for a kernel that adds to them; attest then fills them with
 //	                       zeros before each launch
@@ -169,6 +170,8 @@
 // "fixed" has the facts for which the text was written:
 //
 //	D            the head dimension
+//	DV           the head dimension of V and O, if it is not D. The kernel then has
+//	             "head-dim-v" in "supports"
 //	format       as in the short form; also output, scaling and layout
 //	format_q     f16 or bf16, if Q has another format than K and V
 //	scale_block  "rows of Q,rows of K and V", if scaling is per-block
@@ -186,6 +189,8 @@
 // Package expr documents the grammar. An expression may use these names:
 //
 //	B, H, Hkv, Sq, Skv, D   the extents of the problem; S is another name for Sq
+//	DV                      the head dimension of V and O. A short form that uses it supports
+//	                        a DV other than D, as far as "require" allows
 //	SMs                     the number of SMs of the device
 //	BlocksPerSM             the number of blocks that fit on one SM; only in "grid"
 //	scale                   the factor of the logits, a float

@@ -66,6 +66,9 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 	if s.uses("window_left", "window_right") {
 		s.p.Window = problem.NewWindow(0, 0) // any: it is an argument
 	}
+	if s.mentions("DV") {
+		s.p.DV = 1 // any: "require" restricts it
+	}
 	s.p = s.p.Filled()
 	if err := s.check(n); err != nil {
 		return nil, err
@@ -169,7 +172,8 @@ func (s *short) kernel() *kernel.Kernel {
 		Launches: []kernel.Launch{s.launch}, Claims: map[string]string{"p": string(s.weight)},
 		Config: map[string]string{},
 	}
-	delete(k.Fixed, "D")    // "require" restricts the head dimension
+	delete(k.Fixed, "D") // "require" restricts the head dimensions
+	delete(k.Fixed, "DV")
 	if k.ArgsUse("scale") { // otherwise the scale is a constant in the PTX
 		k.Supports = append(k.Supports, problem.CustomScale)
 	}
@@ -189,7 +193,7 @@ func (s *short) kernel() *kernel.Kernel {
 	}{
 		{problem.LogSumExp, s.p.LSE}, {problem.SlidingMask, s.p.Window.Limited()}, {problem.SoftCapped, s.uses("softcap")}, {problem.SinkLogits, s.p.Sinks},
 		{problem.MaskBuffer, s.p.Masked}, {problem.BiasBuffer, s.p.Bias != ""}, {problem.RotatedRows, s.p.Rope != ""}, {problem.RaggedBatch, s.p.Ragged()}, {problem.PagedKeys, s.p.Keys == problem.Paged},
-		{problem.MixedFormats, s.p.FormatQ != ""}, {problem.AppendedKeys, s.p.Appends},
+		{problem.MixedFormats, s.p.FormatQ != ""}, {problem.AppendedKeys, s.p.Appends}, {problem.ValueHeadDim, s.p.DV != 0},
 	} {
 		if f.supported {
 			k.Supports = append(k.Supports, f.name)
@@ -210,6 +214,22 @@ func (s *short) kernel() *kernel.Kernel {
 // uses reports whether an argument depends on one of the names.
 func (s *short) uses(names ...string) bool {
 	return (&kernel.Kernel{Launches: []kernel.Launch{s.launch}}).ArgsUse(names...)
+}
+
+// mentions reports whether an expression of the file uses a name.
+func (s *short) mentions(name string) bool {
+	l := &s.launch
+	list := slices.Concat(l.Grid, l.Block, l.Cluster, []expr.Expr{l.Shared})
+	for _, a := range l.Args {
+		list = append(list, a.Value)
+		if a.Map != nil {
+			list = slices.Concat(list, a.Map.Dims, a.Map.Strides, a.Map.Box)
+		}
+	}
+	for _, r := range s.rules {
+		list = append(list, r.Holds)
+	}
+	return slices.ContainsFunc(list, func(e expr.Expr) bool { return slices.Contains(e.Names(), name) })
 }
 
 // operandNames are the names of all operands that an attention problem can have, and workspace.

@@ -17,11 +17,11 @@ func Operands(p problem.Attention) []kernel.Operand {
 		return kernel.Operand{Name: name, Type: typ, Role: kernel.Input, Dims: dims}
 	}
 	format, q, kv := string(p.Format), dims(p, p.Queries, "H", "Sq", "total_q"), dims(p, p.Keys, "Hkv", "Skv", "total_kv")
-	list := []kernel.Operand{input("q", string(p.QueryFormat()), withD(q)), input("k", format, withD(kv)), input("v", format, withD(kv))}
+	list := []kernel.Operand{input("q", string(p.QueryFormat()), withD(q)), input("k", format, withD(kv)), input("v", format, withDV(p, kv))}
 	if p.Appends {
-		rows := withD(dims(p, p.Queries, "Hkv", "Sq", "total_q"))
+		rows := dims(p, p.Queries, "Hkv", "Sq", "total_q")
 		list[1].Role, list[2].Role = kernel.InOut, kernel.InOut
-		list = append(list, input("k_new", format, rows), input("v_new", format, rows))
+		list = append(list, input("k_new", format, withD(rows)), input("v_new", format, withDV(p, rows)))
 	}
 	if dq, dkv := scaleDims(p); dq != nil {
 		if p.FormatQ == "" {
@@ -43,7 +43,7 @@ func Operands(p problem.Attention) []kernel.Operand {
 		list = append(list, input("rope_cos", "f32", angles), input("rope_sin", "f32", angles))
 	}
 	list = append(list, batchOperands(p)...)
-	list = append(list, kernel.Operand{Name: "o", Type: string(p.Output), Role: kernel.Output, Dims: withD(q)})
+	list = append(list, kernel.Operand{Name: "o", Type: string(p.Output), Role: kernel.Output, Dims: withDV(p, q)})
 	if p.LSE {
 		lse := kernel.Operand{Name: "lse", Type: "f32", Role: kernel.Output, Dims: Exprs("B", "H", "Sq")}
 		if p.Queries == problem.Packed {
@@ -124,8 +124,22 @@ func dims(p problem.Attention, place problem.Placement, heads, rows, total strin
 	return Exprs(append(batch, heads, rows)...)
 }
 
-// withD adds the columns to the extents of rows.
+// withD adds the columns of Q or K to the extents of rows.
 func withD(rows []expr.Expr) []expr.Expr { return append(slices.Clip(rows), expr.Must("D")) }
+
+// withDV adds the columns of V or O to the extents of rows.
+func withDV(p problem.Attention, rows []expr.Expr) []expr.Expr {
+	return append(slices.Clip(rows), expr.Must(DimV(p)))
+}
+
+// DimV returns the name of the head dimension of V and O in expressions. The contracts of kernels with
+// one head dimension say D, so that they have the same identity as before DV existed.
+func DimV(p problem.Attention) string {
+	if p.DV == 0 {
+		return "D"
+	}
+	return "DV"
+}
 
 // Exprs parses expressions that the program itself wrote: a mistake in one is a panic.
 func Exprs(texts ...string) (list []expr.Expr) {

@@ -18,6 +18,8 @@ func CheckSupported(p problem.Attention, headDims []int, scalings ...problem.Sca
 	switch {
 	case !slices.Contains(headDims, p.D):
 		return fmt.Errorf("head dimension %d is not supported: use %s", p.D, english.Or(headDims))
+	case p.DV != 0:
+		return fmt.Errorf("heads of V with %d columns and heads of K with %d are not supported: use one head dimension", p.DV, p.D)
 	case p.Output != problem.F16 && p.Output != problem.BF16:
 		return fmt.Errorf("output %s is not supported: use f16 or bf16", p.Output)
 	case p.Layout != problem.BHSD:
@@ -46,9 +48,17 @@ func OutputType(p problem.Attention) ptx.Type {
 	return ptx.F16
 }
 
+// DimName returns the head dimension as part of a name: d64, or d192v128.
+func DimName(p problem.Attention) string {
+	if p.DV == 0 {
+		return fmt.Sprintf("d%d", p.D)
+	}
+	return fmt.Sprintf("d%dv%d", p.D, p.DV)
+}
+
 // EntryName returns the name of a family's kernel for a problem: attn_ada_e4m3_d64_f16_causal.
 func EntryName(family string, p problem.Attention) string {
-	name := fmt.Sprintf("attn_%s_%s_d%d_%s", family, p.Format, p.D, p.Output)
+	name := fmt.Sprintf("attn_%s_%s_%s_%s", family, p.Format, DimName(p), p.Output)
 	if p.Causal {
 		name += "_causal"
 	}

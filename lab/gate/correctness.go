@@ -114,7 +114,7 @@ func powerless(c *record.Correctness, p problem.Attention) (why []string) {
 // blindSpots returns what a case could not have noticed, and adds the impostors that it
 // caught to caught.
 func blindSpots(c *record.Case, p problem.Attention, caught map[string]bool) (why []string) {
-	if e := c.Errors.Elements; e < min(c.Of(p).Rows(), LeastCompared)*c.Shape.D {
+	if e := c.Errors.Elements; e < min(c.Of(p).Rows(), LeastCompared)*c.Shape.DimV() {
 		why = append(why, fmt.Sprintf("only %d elements were compared", e))
 	}
 	for _, name := range Impostors {

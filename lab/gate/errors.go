@@ -57,7 +57,7 @@ func Held(p problem.Attention, distribution string, compared []ref.Row) (mean fl
 	var sigma float64
 	switch p.Format {
 	case problem.U8: // a step is 1/127 of the largest value of a head
-		sigma = third * math.Sqrt(2*math.Log(2*float64(s.Skv*s.D))) / 127
+		sigma = third * math.Sqrt(2*math.Log(2*float64(s.Skv*max(s.D, s.DimV())))) / 127
 	case problem.E4M3: // a step is 1/8 of the power of 2 below a number
 		sigma = Spread / 8
 	case problem.E5M2:
@@ -79,7 +79,7 @@ func Held(p problem.Attention, distribution string, compared []ref.Row) (mean fl
 // rowsOf returns the rows of a problem that a case compared.
 func rowsOf(p problem.Attention, c *record.Case) []ref.Row {
 	const most = 1 << 20 // more rows are never compared
-	return ref.Rows(p, min(c.Errors.Elements/c.Shape.D, most), c.Seed)
+	return ref.Rows(p, min(c.Errors.Elements/c.Shape.DimV(), most), c.Seed)
 }
 
 const (

@@ -289,8 +289,7 @@ func Floor(r *record.Record, t *record.Times) float64 {
 		floor = max(floor, flop/c.FLOPs/1e6)
 	}
 	if c.Bandwidth > 0 && t.Method.Cache == timing.Cold {
-		bytes := p.QueryFormat().Bytes()*p.Q().Len() + 2*p.Format.Bytes()*p.KV().Len()
-		floor = max(floor, float64(bytes)/c.Bandwidth/1e3)
+		floor = max(floor, float64(p.InputBytes())/c.Bandwidth/1e3)
 	}
 	return floor
 }

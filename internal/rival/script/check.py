@@ -27,7 +27,7 @@ def errors(request, scale, head, out_row):
     head(x, b, h) gives a head of Q, K or V, which is x = 0, 1 or 2, as the library got it.
     """
     worst, total, count = 0.0, 0.0, 0
-    (_, heads, queries, _), (_, heads_kv, keys, _) = request["q"], request["kv"]
+    (_, heads, queries, _), (_, heads_kv, keys, _) = request["q"], request["k"]
     for b, h, picked in rows(request["q"]):
         places = (h, h * heads_kv // heads, h * heads_kv // heads)
         q, k, v = (numpy.asarray(head(x, b, at), dtype=numpy.float64) for x, at in enumerate(places))

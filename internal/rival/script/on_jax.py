@@ -61,7 +61,7 @@ class Library:
 
 class Case:
     def __init__(self, request):
-        self.request, self.shape, self.kv, self.loops = request, tuple(request["q"]), tuple(request["kv"]), {}
+        self.request, self.shape, self.k, self.v, self.loops = request, tuple(request["q"]), tuple(request["k"]), tuple(request["v"]), {}
         self.scale = request.get("scale") or 1 / math.sqrt(self.shape[3])
         self.sets = [self.inputs(0)]
         self.choose()
@@ -86,7 +86,7 @@ class Case:
         return [jnp.transpose(x, (0, 2, 1, 3)).astype(dtype) for x in given]
 
     def operands(self):
-        return [("q", self.shape), ("k", self.kv), ("v", self.kv)]
+        return [("q", self.shape), ("k", self.k), ("v", self.v)]
 
     def load(self, path, shape, dtype):
         data = numpy.fromfile(path, dtype=numpy.dtype(dtype))
@@ -97,7 +97,7 @@ class Case:
     def choose(self):
         """Sets call(q, k, v) to return the output and something small that follows from it."""
         causal = self.request["causal"]
-        if causal and self.shape[2] != self.kv[2]:
+        if causal and self.shape[2] != self.k[2]:
             raise Unsupported("its causal mask begins with the first key, not at the last one's end")
         if self.eight_bits():
             from jax._src.cudnn.fused_attention_stablehlo import MaskType, dot_product_attention
@@ -117,7 +117,8 @@ class Case:
         self.call = call
 
     def set_bytes(self):
-        return sum(x.nbytes for x in self.sets[0]) + self.sets[0][0].nbytes
+        q, _, v = self.sets[0]
+        return sum(x.nbytes for x in self.sets[0]) + q.nbytes * v.shape[3] // q.shape[3]
 
     def loop(self, sets):
         """A compiled loop of so many rounds over the sets, and how many launches it is."""

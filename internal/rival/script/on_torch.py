@@ -54,7 +54,7 @@ class Case:
 
     def __init__(self, request):
         """Makes the inputs and runs once, so that refusals come here."""
-        self.request, self.shape, self.kv = request, tuple(request["q"]), tuple(request["kv"])
+        self.request, self.shape, self.k, self.v = request, tuple(request["q"]), tuple(request["k"]), tuple(request["v"])
         self.scale = request.get("scale") or 1 / math.sqrt(self.shape[3])
         self.l2 = getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 0) or 64 << 20
         self.sets = [self.inputs(0)]
@@ -73,7 +73,7 @@ class Case:
         return [torch.randn(shape, generator=g, device="cuda").to(dtype) for _, shape in self.operands()]
 
     def operands(self):
-        return [("q", self.shape), ("k", self.kv), ("v", self.kv)]
+        return [("q", self.shape), ("k", self.k), ("v", self.v)]
 
     def load(self, path, shape, dtype):
         with open(path, "rb") as f:
@@ -88,9 +88,9 @@ class Case:
         from torch.nn.attention import SDPBackend, sdpa_kernel
 
         causal = self.request["causal"]
-        if causal and self.shape[2] != self.kv[2]:
+        if causal and self.shape[2] != self.k[2]:
             raise Unsupported("its causal mask begins with the first key, not at the last one's end")
-        options = {"scale": self.scale, "is_causal": causal, "enable_gqa": self.shape[1] != self.kv[1]}
+        options = {"scale": self.scale, "is_causal": causal, "enable_gqa": self.shape[1] != self.k[1]}
         backend = {
             "flash": SDPBackend.FLASH_ATTENTION,
             "cudnn": SDPBackend.CUDNN_ATTENTION,
@@ -108,7 +108,7 @@ class Case:
                 call(*self.sets[0])
         except RuntimeError as e:
             if "No available kernel" in str(e):
-                raise Unsupported(f"{self.request['implementation']} has no kernel for Q {list(self.shape)}, K {list(self.kv)} in {self.request['dtype']}") from e
+                raise Unsupported(f"{self.request['implementation']} has no kernel for Q {list(self.shape)}, K {list(self.k)}, V {list(self.v)} in {self.request['dtype']}") from e
             raise
         return ""
 

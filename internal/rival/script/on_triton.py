@@ -41,6 +41,10 @@ class Library(on_torch.Library):
 class Case(on_torch.Case):
     """A case whose configuration is found by timing all of them."""
 
+    def one_head_dim(self):
+        if self.k != self.v:
+            raise Unsupported(f"this kernel takes K and V of one size, not K {list(self.k)}, V {list(self.v)}")
+
     def eight_bits(self):
         return self.request["dtype"] in ("e4m3", "e5m2")
 
@@ -90,9 +94,10 @@ class Fused(Case):
         return x.transpose(2, 3) if i == 2 and self.eight_bits() else x
 
     def choose(self):
-        queries, d, keys = *self.shape[2:], self.kv[2]
+        self.one_head_dim()
+        queries, d, keys = *self.shape[2:], self.k[2]
         if d not in (32, 64, 128, 256) or queries % 32 or keys % 32:
-            raise Unsupported(f"this kernel takes D of 32, 64, 128 or 256 and S in steps of 32, not Q {list(self.shape)}, K {list(self.kv)}")
+            raise Unsupported(f"this kernel takes D of 32, 64, 128 or 256 and S in steps of 32, not Q {list(self.shape)}, K {list(self.k)}")
         if self.request["causal"] and queries != keys:
             raise Unsupported("this kernel's causal mask needs as many keys as queries")
         self.empty_results()
@@ -118,9 +123,10 @@ class Fused(Case):
 
 class Decode(Case):
     def choose(self):
-        rows, d = self.shape[1] // self.kv[1] * self.shape[2], self.shape[3]
+        self.one_head_dim()
+        rows, d = self.shape[1] // self.k[1] * self.shape[2], self.shape[3]
         if d not in (32, 64, 128, 256) or rows > MOST_DECODE_ROWS:
-            raise Unsupported(f"this kernel takes D of 32, 64, 128 or 256 and at most {MOST_DECODE_ROWS} rows per head of K, not Q {list(self.shape)}, K {list(self.kv)}")
+            raise Unsupported(f"this kernel takes D of 32, 64, 128 or 256 and at most {MOST_DECODE_ROWS} rows per head of K, not Q {list(self.shape)}, K {list(self.k)}")
         self.empty_results()
         return self.fastest(
             ("keys by %d, %d warps, %d stages, %d blocks per SM" % config,

@@ -39,7 +39,7 @@ class Library:
 class Case:
     def __init__(self, request):
         self.request, self.warm = request, 0
-        self.note = "seed %(seed)d, Q %(q)s, K %(kv)s, causal %(causal)s" % request
+        self.note = "seed %(seed)d, Q %(q)s, K %(k)s, V %(v)s, causal %(causal)s" % request
 
     def set_bytes(self):
         return 4096
@@ -54,7 +54,7 @@ class Case:
         return {"micros": [first + i / 100 for i in range(n)], "launches": 7, "sets": 1, "clock": "host"}
 
     def output(self, path):
-        b, h, s, d = self.request["q"]
+        (b, h, s, _), d = self.request["q"], self.request["v"][3]
         if path:
             import array
 

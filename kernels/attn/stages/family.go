@@ -88,7 +88,7 @@ func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*ke
 		return nil, err
 	}
 	p = p.Filled()
-	p.Shape = problem.Square(1, 1, 1, p.D) // the text does not depend on sizes; the contract limits them
+	p.Shape = problem.Square(1, 1, 1, 0).WithHeadDim(p.HeadDim()) // the text does not depend on sizes; the contract limits them
 	return New(p, own, own.target(p, c))
 }
 
