@@ -33,13 +33,13 @@ type attention struct {
 // newAttention loads the warp's rows of Q.
 func (g *gen) newAttention(it item) *attention {
 	k := g.k
-	a := &attention{g: g, it: it, S: g.w.Accumulator(g.c.TileN), O: g.w.Accumulator(g.d), zero: build.NewVar(k.B32(0)).Get()}
+	a := &attention{g: g, it: it, S: g.w.Accumulator(g.c.TileN), O: g.w.Accumulator(g.dv), zero: build.NewVar(k.B32(0)).Get()}
 	a.rows = g.laneRows(it)
 	a.loadQueries()
 	a.state = part.NewSoftmax(k, part.Numerics{Lift: lift}, build.NewVar(k.F32(1)), len(a.rows))
 	mem := build.SharedAs[build.F16](g.shared, 0)
 	ring := g.team.MulLo(g.plan.ring)
-	K, V := g.tile(mem), g.tile(build.SharedAs[build.F16](mem, g.plan.tile))
+	K, V := g.tile(mem, g.plan.k), g.tile(build.SharedAs[build.F16](mem, g.plan.k.tile), g.plan.v)
 	// A matrix of ldmatrix is eight keys × 16 bytes of their rows. Four matrices are 64 bytes of
 	// eight rows of K, or 32 bytes of 16 rows of V.
 	a.keys = K.Cursor(g.lane.And(7), g.lane.Shr(3).Shl(3)).Plus(ring)
@@ -48,11 +48,11 @@ func (g *gen) newAttention(it item) *attention {
 }
 
 // tile returns the tile of K or V at mem, with two bytes as one element.
-func (g *gen) tile(mem build.Shared[build.F16]) tile.Tile[build.F16] {
-	if g.swizzled() {
-		return tile.Swizzled(g.k, mem, g.c.TileN, g.d/2)
+func (g *gen) tile(mem build.Shared[build.F16], rows tileRows) tile.Tile[build.F16] {
+	if rows.swizzled() {
+		return tile.Swizzled(g.k, mem, g.c.TileN, rows.d/2)
 	}
-	return tile.Pitched(g.k, mem, g.c.TileN, g.d/2, g.plan.pitch/2)
+	return tile.Pitched(g.k, mem, g.c.TileN, rows.d/2, rows.pitch/2)
 }
 
 // laneRows returns the lane's rows of its warp's tile. The end of the kernel computes them again,
@@ -225,7 +225,7 @@ func (a *attention) output(slot build.U32) {
 	V := a.values.Plus(slot)
 	pair := func(word build.B32) [2]build.B32 { return a.decode(word.Prmt(a.zero, 0x3120)) }
 	for n := range P { // 16 keys
-		for d := 0; d < a.g.d; d += 32 {
+		for d := 0; d < a.g.dv; d += 32 {
 			words := k.LdmatrixM8n8X4(V.At(16*n, d/2), build.Trans)
 			for i := 0; i < len(words); i += 2 { // 16 columns: keys 0 to 7 and 8 to 15
 				lo, hi := pair(words[i]), pair(words[i+1])

@@ -88,7 +88,7 @@ func meaningless(p problem.Attention) inputs {
 		return x
 	}
 	return inputs{
-		P: p, Quantised: &ref.Quantised{Q: tensor(p.Q(), q), K: tensor(p.KV(), kv), V: tensor(p.KV(), kv)},
+		P: p, Quantised: &ref.Quantised{Q: tensor(p.Q(), q), K: tensor(p.K(), kv), V: tensor(p.V(), kv)},
 		Original: &ref.Inputs{Q: &ref.Floats{Shape: p.Q(), Data: make([]float32, p.Q().Len())}},
 	}
 }
@@ -204,7 +204,7 @@ func TestCardTimes(t *testing.T) {
 		b := newBench(t, card, meaningless(p))
 		var candidates []timing.Candidate
 		var names []string
-		traffic := 2 * p.KV().Len()
+		traffic := p.K().Len() + p.V().Len()
 		for _, c := range timed(p) {
 			if c.Check(p, ptx.SM90a) != nil {
 				continue

@@ -39,7 +39,7 @@ const (
 	laneVector = 4 // numbers that a lane moves at once
 )
 
-// headDims are the head dimensions that this family computes.
+// headDims are the head dimensions that this family computes, of K and of V.
 var headDims = []int{64, 96, 128, 192, 256}
 
 // largeShared is the shared memory of an SM, in bytes, from which on blocks have large rings.
@@ -53,18 +53,18 @@ const usualShared = 64 << 10
 func Default(p problem.Attention, chip kernel.Chip) Config {
 	p = p.Filled()
 	c := Config{RowTiles: 1, Warps: 4, Stages: 3, BlocksPerSM: 2}
-	bytes := 2048 // the bytes of a tile of K, for each warp
+	bytes := 2048 // the mean of the bytes of a tile of K and of V, for each warp
 	if c.large(chip) {
 		c.Stages, bytes = 2, 4096
 	}
-	if p.D > 128 {
+	if max(p.D, p.DimV()) > 128 {
 		c.Stages = 2
 	}
 	for c.RowTiles < mostRows/warpRows && c.RowTiles*warpRows < rows(p) {
 		c.RowTiles *= 2
 	}
-	keys := c.RowTiles * bytes / max(p.D, 1)
-	c.TileN = min(max(1<<(bits.Len(uint(keys))-1), c.RowTiles*groupKeys), mostTile(p.D))
+	keys := 2 * c.RowTiles * bytes / max(p.D+p.DimV(), 1)
+	c.TileN = min(max(1<<(bits.Len(uint(keys))-1), c.RowTiles*groupKeys), mostTile(p.DimV()))
 	for c.Stages > 2 && c.plan(p).total > usualShared {
 		c.Stages--
 	}
@@ -87,8 +87,8 @@ func Prefill(p problem.Attention, chip kernel.Chip) Config {
 
 // mostTile returns the largest number of keys in a tile for which a thread has registers. The
 // scores take half as many registers as O.
-func mostTile(d int) int {
-	if d > 64 {
+func mostTile(dv int) int {
+	if dv > 64 {
 		return 64
 	}
 	return 128
@@ -144,9 +144,9 @@ func (c Config) teams() int { return c.Warps / c.RowTiles }
 
 // maxRegisters returns the limit of registers per thread. With one row tile and D up to 128 it
 // is what the resources gate allows. Other kernels need more for scores and O.
-func (c Config) maxRegisters(d int, t ptx.Target) int {
+func (c Config) maxRegisters(p problem.Attention, t ptx.Target) int {
 	switch {
-	case d > 128 || c.RowTiles > 1:
+	case max(p.D, p.DimV()) > 128 || c.RowTiles > 1:
 		return 255
 	case t.Runs(ptx.SM90a):
 		return 168
@@ -179,8 +179,8 @@ func (c Config) Check(p problem.Attention, t ptx.Target) error {
 		return fmt.Errorf("KV tiles of %d keys for %d warps that share them: each warp copies at least %d keys", c.TileN, c.RowTiles, groupKeys)
 	case c.Stages < 2 || c.Stages > 8:
 		return fmt.Errorf("%d stages: use 2 to 8", c.Stages)
-	case c.teams() > p.D/16:
-		return fmt.Errorf("%d teams with head dimension %d: a team merges at least 16 columns", c.teams(), p.D)
+	case c.teams() > p.DimV()/16:
+		return fmt.Errorf("%d teams with head dimension %v: a team merges at least 16 columns", c.teams(), p.HeadDim())
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
 	case c.Chunk < 0 || c.Chunk%c.TileN != 0:
@@ -190,7 +190,7 @@ func (c Config) Check(p problem.Attention, t ptx.Target) error {
 		return err
 	}
 	if n := c.plan(p).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
-		return fmt.Errorf("head dimension %d with %v: a block needs %d bytes of shared memory; an SM has %d bytes and a block at most %d", p.D, c, n, sharedPerSM, sharedLimit)
+		return fmt.Errorf("head dimension %v with %v: a block needs %d bytes of shared memory; an SM has %d bytes and a block at most %d", p.HeadDim(), c, n, sharedPerSM, sharedLimit)
 	}
 	return nil
 }
@@ -204,6 +204,8 @@ func checkProblem(p problem.Attention, t ptx.Target) error {
 	switch {
 	case !slices.Contains(headDims, p.D):
 		return fmt.Errorf("head dimension %d is not supported: use %s", p.D, english.Or(headDims))
+	case !slices.Contains(headDims, p.DimV()):
+		return fmt.Errorf("heads of V with %d columns are not supported: use %s", p.DV, english.Or(headDims))
 	case p.Format != problem.E4M3 && p.Format != problem.E5M2:
 		return fmt.Errorf("format %s is not supported: use e4m3 or e5m2", p.Format)
 	case p.Output != problem.F16 && p.Output != problem.BF16:
@@ -220,33 +222,50 @@ func checkProblem(p problem.Attention, t ptx.Target) error {
 
 // plan is the layout of a block's shared memory, in bytes from its beginning.
 type plan struct {
-	pitch int // bytes from row to row of a tile
-	tile  int // bytes of a tile of K, and of V
-	slot  int // bytes of a tile of K, the tile of V after it, and the scales of their keys
-	ring  int // bytes of the ring of a team; the rings follow each other from 0 on
-	q     int // the queries of each row tile, as operands in f16
-	stats int // references and sums of the rows of each warp
-	last  int // whether the block is the last one of its item
-	total int
+	k, v   tileRows
+	scales int // where the scales of keys are in a slot, after the tiles of K and V
+	slot   int // bytes of a tile of K, the tile of V after it, and the scales of their keys
+	ring   int // bytes of the ring of a team; the rings follow each other from 0 on
+	q      int // the queries of each row tile, as operands in f16
+	stats  int // references and sums of the rows of each warp
+	last   int // whether the block is the last one of its item
+	total  int
+}
+
+// tileRows describes the rows of a tile of K or V in shared memory.
+type tileRows struct {
+	d     int // bytes of a row, one per column
+	pitch int // bytes from row to row
+	tile  int // bytes of a tile
+}
+
+// swizzled reports whether the units of a row in shared memory are permuted. Other rows are one unit
+// longer than the head instead, because their length is not a power of two.
+func (t tileRows) swizzled() bool { return t.pitch == t.d }
+
+// newTileRows returns the rows of a tile of heads with d columns.
+func (c Config) newTileRows(d int) tileRows {
+	t := tileRows{d: d, pitch: d}
+	if d&(d-1) != 0 {
+		t.pitch += unitBytes // against bank conflicts
+	}
+	t.tile = c.TileN * t.pitch
+	return t
 }
 
 // plan returns the layout for a problem. When the rings are empty, O of each warp takes their
 // place.
 func (c Config) plan(a problem.Attention) plan {
-	d := a.D
-	p := plan{pitch: d}
-	if d&(d-1) != 0 {
-		p.pitch += unitBytes // against bank conflicts
-	}
-	p.tile = c.TileN * p.pitch
-	p.slot = 2 * p.tile
+	p := plan{k: c.newTileRows(a.D), v: c.newTileRows(a.DimV())}
+	p.scales = p.k.tile + p.v.tile
+	p.slot = p.scales
 	if scaledByKey(a) {
 		p.slot += 2 * 4 * c.TileN
 	}
 	p.ring = c.Stages * p.slot
-	rings, outputs := c.teams()*p.ring, 4*c.Warps*warpRows*d
+	rings, outputs := c.teams()*p.ring, 4*c.Warps*warpRows*a.DimV()
 	p.q = max(rings, outputs)
-	p.stats = p.q + 2*c.RowTiles*warpRows*d
+	p.stats = p.q + 2*c.RowTiles*warpRows*a.D
 	p.last = p.stats + 8*c.Warps*warpRows
 	p.total = p.last + 16
 	return p

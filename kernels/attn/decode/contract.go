@@ -38,7 +38,7 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 		}},
 		Claims:    map[string]string{"p": string(problem.F16), "accumulator": "f32"},
 		Structure: structure,
-		Config:    map[string]string{"config": c.String(), "head_dim": strconv.Itoa(p.D), "lse": strconv.FormatBool(p.LSE)},
+		Config:    map[string]string{"config": c.String(), "head_dim": p.HeadDim().String(), "lse": strconv.FormatBool(p.LSE)},
 	}, nil
 }
 
@@ -49,7 +49,7 @@ var (
 	sizesOnly = []string{problem.CrossLengths, problem.CustomScale, problem.GroupedHeads}
 	written   = []string{
 		problem.CausalMask, problem.SlidingMask, problem.LogSumExp, problem.SoftCapped, problem.SinkLogits, problem.RaggedBatch, problem.PagedKeys,
-		problem.MixedFormats, problem.MaskBuffer,
+		problem.MixedFormats, problem.MaskBuffer, problem.ValueHeadDim,
 	}
 )
 
@@ -100,7 +100,7 @@ func (c Config) operands(p problem.Attention, args []kernel.Arg) (list []kernel.
 		rows = strconv.Itoa(c.tileRows())
 	}
 	all := append(attn.Operands(p),
-		space("partial_o", "f32", kernel.AsIs, parts, rows, "D"),
+		space("partial_o", "f32", kernel.AsIs, parts, rows, attn.DimV(p)),
 		space("partial_l", "f32", kernel.AsIs, parts, rows, "2"),
 		space("arrived", "u32", kernel.ZeroOnce, "items*row_blocks"))
 	for _, o := range all {

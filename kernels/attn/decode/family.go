@@ -147,7 +147,7 @@ func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*ke
 		return nil, err
 	}
 	p = p.Filled()
-	p.Shape, p.Batch = problem.Square(1, 1, 1, p.D), problem.Batch{} // the text does not depend on sizes; the contract limits them
+	p.Shape, p.Batch = problem.Square(1, 1, 1, 0).WithHeadDim(p.HeadDim()), problem.Batch{} // the text does not depend on sizes; the contract limits them
 	return New(p, own, target(p, c))
 }
 

@@ -18,12 +18,12 @@ func write(p problem.Attention, c Config, t ptx.Target) (*build.Kernel, []kernel
 	if err := c.Check(p, t); err != nil {
 		return nil, nil, fmt.Errorf("decode kernel %v: %w", c, err)
 	}
-	k := build.New(fmt.Sprintf("attn_decode_%s_d%d_%s", p.Format, p.D, p.Output), t)
+	k := build.New(fmt.Sprintf("attn_decode_%s_%s_%s", p.Format, attn.DimName(p), p.Output), t)
 	if v := (ptx.Version{Major: 8, Minor: 1}); p.Format == problem.E4M3 && t.SM == 89 && t.MinVersion().Less(v) {
 		k.Version(v.Major, v.Minor) // sm_89 has e4m3 since PTX 8.1
 	}
 	k.ReqNTid(c.threads())
-	k.MaxNReg(c.maxRegisters(p.D, t))
+	k.MaxNReg(c.maxRegisters(p, t))
 	g := newGen(k, p, c)
 	it := g.openItem()
 	k.If(it.position.SetpLt(it.parts), func() { g.attend(it) })
@@ -35,7 +35,8 @@ type gen struct {
 	k    *build.Kernel
 	p    problem.Attention
 	c    Config
-	d    int // head dimension
+	d    int // head dimension of Q and K
+	dv   int // head dimension of V and O
 	plan plan
 	args []kernel.Arg // the arguments of the launch, in the order of the parameters
 
@@ -66,7 +67,7 @@ type gen struct {
 
 // newGen declares the parameters.
 func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
-	g := &gen{k: k, p: p, c: c, d: p.D, plan: c.plan(p)}
+	g := &gen{k: k, p: p, c: c, d: p.D, dv: p.DimV(), plan: c.plan(p)}
 	params := attn.NewParams(k)
 	g.q, g.keys, g.values = params.Bytes("q"), params.Bytes("k"), params.Bytes("v")
 	g.scaleParams(params)
@@ -77,7 +78,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 		g.mask = params.Bytes("mask")
 	}
 	g.batchParams(params)
-	g.out = part.Output{K: k, O: params.Halves("o"), Type: attn.OutputType(p), D: g.d}
+	g.out = part.Output{K: k, O: params.Halves("o"), Type: attn.OutputType(p), D: g.dv}
 	if p.LSE {
 		g.lse = params.Floats("lse")
 	}

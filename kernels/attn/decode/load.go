@@ -17,8 +17,7 @@ type ring struct {
 	rounds build.U32 // the number of tiles that the team computes
 	first  build.U32 // its first tile
 
-	spans   []span
-	stride  build.U32             // bytes from row to row
+	copies  []copies
 	current *build.Var[build.U32] // the slot of the current tile, in bytes
 	free    *build.Var[build.U32] // the slot of the tile before
 	ahead   *build.Var[build.U32] // the tile to be copied next
@@ -28,20 +27,44 @@ type ring struct {
 	scalesTo build.U32 // the address of the lane's scale of the first group in slot 0
 }
 
+// copies are the copies of the rows of K and of V. Both are copied with the same numbers if their rows
+// are equally wide.
+type copies struct {
+	tileRows
+	tensors []copied
+	stride  build.U32 // bytes from row to row in global memory
+	spans   []span
+}
+
+// copied is a tensor whose rows are copied.
+type copied struct {
+	rows build.Global[build.B8]
+	at   int // where its tile is in a slot, in bytes
+}
+
 // span is a part of each row whose width in bytes is a power of two, so that the lanes of a warp copy
 // whole rows of it at a time. Rows of 96 and 192 bytes have two spans.
 type span struct {
 	bytes   int
-	row, at build.U32 // the row and the byte of a row that the lane copies first
-	k, v    build.U64 // the address of the lane's first byte of row 0 of K and of V
-	to      build.U32 // the address of the lane's first byte of a tile in slot 0, without its place in the row
-	column  build.U32 // the swizzled place in the row
+	row, at build.U32   // the row and the byte of a row that the lane copies first
+	from    []build.U64 // the address of the lane's first byte of row 0, in each tensor
+	to      build.U32   // the address of the lane's first byte of a tile in slot 0, without its place in the row
+	column  build.U32   // the swizzled place in the row
 }
 
-// spans divides the rows for the lanes.
-func (g *gen) spans() (list []span) {
-	for at := 0; at < g.d; {
-		s := span{bytes: 1 << (bits.Len(uint(g.d-at)) - 1)}
+// copies returns the copies of K and V.
+func (g *gen) copies() []copies {
+	K, V := copied{g.keys, 0}, copied{g.values, g.plan.k.tile}
+	if g.d == g.dv {
+		return []copies{{tileRows: g.plan.k, tensors: []copied{K, V}}}
+	}
+	return []copies{{tileRows: g.plan.k, tensors: []copied{K}}, {tileRows: g.plan.v, tensors: []copied{V}}}
+}
+
+// divide divides the rows for the lanes.
+func (t tileRows) divide(g *gen) (list []span) {
+	for at := 0; at < t.d; {
+		s := span{bytes: 1 << (bits.Len(uint(t.d-at)) - 1)}
 		units := s.bytes / unitBytes
 		s.row, s.at = part.Divide(g.k, g.lane, units), g.lane.And(units-1).MulLo(unitBytes)
 		if at > 0 {
@@ -61,21 +84,9 @@ func (g *gen) openRing(it item) *ring {
 	if teams > 1 {
 		r.rounds = part.Divide(k, r.rounds, teams)
 	}
-	r.spans = g.spans()
-	r.stride = k.U32(uint32(g.d))
-	if g.p.Layout == problem.BSHD {
-		r.stride = g.headsKV.MulLo(g.d)
-	}
-	zero := g.rowZero(it).MulWide(g.d)
-	for i := range r.spans {
-		s := &r.spans[i]
-		offset := zero.Add(s.at.CvtU64()).Add(s.row.MulWide(r.stride))
-		s.k, s.v = g.keys.Addr().Add(offset), g.values.Addr().Add(offset)
-		s.to = g.shared.Addr().Add(g.team.MulLo(g.plan.ring)).Add(s.row.MulLo(g.plan.pitch))
-		s.column = s.at
-		if g.swizzled() {
-			s.column = s.at.Xor(g.permute(s.row))
-		}
+	r.copies = g.copies()
+	for i := range r.copies {
+		r.copies[i].open(g, it)
 	}
 	r.current, r.free = build.NewVar(k.U32(0)), build.NewVar(k.U32(uint32((c.Stages-1)*g.plan.slot)))
 	r.ahead = build.NewVar(r.first)
@@ -83,6 +94,28 @@ func (g *gen) openRing(it item) *ring {
 		r.openScales()
 	}
 	return r
+}
+
+// open finds the addresses of an item's rows.
+func (c *copies) open(g *gen, it item) {
+	c.spans = c.divide(g)
+	c.stride = g.k.U32(uint32(c.d))
+	if g.p.Layout == problem.BSHD {
+		c.stride = g.headsKV.MulLo(c.d)
+	}
+	zero := g.rowZero(it).MulWide(c.d)
+	for i := range c.spans {
+		s := &c.spans[i]
+		offset := zero.Add(s.at.CvtU64()).Add(s.row.MulWide(c.stride))
+		for _, t := range c.tensors {
+			s.from = append(s.from, t.rows.Addr().Add(offset))
+		}
+		s.to = g.shared.Addr().Add(g.team.MulLo(g.plan.ring)).Add(s.row.MulLo(c.pitch))
+		s.column = s.at
+		if c.swizzled() {
+			s.column = s.at.Xor(c.permute(s.row))
+		}
+	}
 }
 
 // rowZero returns the number of key 0 among the rows of K, unless the keys are paged.
@@ -103,13 +136,9 @@ func (g *gen) rowZero(it item) build.U32 {
 	return it.number.MulLo(g.seqKV)
 }
 
-// swizzled reports whether the units of a row in shared memory are permuted. Other rows are one unit
-// longer than the head instead, because their length is not a power of two.
-func (g *gen) swizzled() bool { return g.plan.pitch == g.d }
-
 // permute returns the number with which the place of a unit in a row is xored, as in tile.Swizzled.
-func (g *gen) permute(row build.U32) build.U32 {
-	if g.d == 64 {
+func (t tileRows) permute(row build.U32) build.U32 {
+	if t.d == 64 {
 		row = row.Shr(1).And(3)
 	} else {
 		row = row.And(7)
@@ -118,11 +147,11 @@ func (g *gen) permute(row build.U32) build.U32 {
 }
 
 // permuted is permute for a row whose number is known when the kernel is written.
-func (g *gen) permuted(row int) int {
-	if !g.swizzled() {
+func (t tileRows) permuted(row int) int {
+	if !t.swizzled() {
 		return 0
 	}
-	if g.d == 64 {
+	if t.d == 64 {
 		return row / 2 % 4 * unitBytes
 	}
 	return row % 8 * unitBytes
@@ -166,7 +195,9 @@ func (r *ring) copy(slot build.U32) {
 			group := g.rowTile.Add(i)
 			key := tile.MulLo(g.c.TileN).Add(group.MulLo(groupKeys))
 			at := r.locate(key)
-			r.copyGroup(key, at, slot.Add(group.MulLo(groupKeys*g.plan.pitch)))
+			for _, c := range r.copies {
+				r.copyGroup(c, key, at, slot.Add(group.MulLo(groupKeys*c.pitch)))
+			}
 			if scaledByKey(g.p) {
 				r.copyScales(key, at, slot.Add(group.MulLo(4*groupKeys)))
 			}
@@ -176,39 +207,42 @@ func (r *ring) copy(slot build.U32) {
 	k.CpAsyncCommitGroup()
 }
 
-// copyGroup copies the rows of K and V from key on. Rows that no query sees become zeros:
+// copyGroup copies rows from key on. Rows that no query sees become zeros:
 // their memory may hold anything, NaN included, and 0·NaN is NaN.
-func (r *ring) copyGroup(key build.U32, place keyPlace, slot build.U32) {
-	g := r.g
-	k := g.k
-	offset := place.row.MulWide(r.stride)
-	for _, s := range r.spans {
+func (r *ring) copyGroup(c copies, key build.U32, place keyPlace, slot build.U32) {
+	k := r.g.k
+	offset := place.row.MulWide(c.stride)
+	for _, s := range c.spans {
 		step := 32 * unitBytes / s.bytes // rows from one copy of a lane to the next
 		at := key.Add(s.row)
 		to := s.to.Add(slot)
-		fromK, fromV := s.k.Add(offset), s.v.Add(offset)
+		from := make([]build.U64, len(c.tensors))
+		for i := range from {
+			from[i] = s.from[i].Add(offset)
+		}
 		for row := 0; row < groupKeys; row += step {
 			size := k.U32(unitBytes).Selp(0, at.Add(row).SetpLt(r.it.end))
 			column := s.column
-			if n := g.permuted(row); n != 0 {
+			if n := c.permuted(row); n != 0 {
 				column = column.Xor(n)
 			}
-			dst := build.SharedAt[build.B8](to.Add(column)).Plus(row * g.plan.pitch)
-			k.CpAsyncCgSrcSize(dst, build.GlobalAt[build.B8](r.at(fromK, row)), unitBytes, size)
-			k.CpAsyncCgSrcSize(dst.Plus(g.plan.tile), build.GlobalAt[build.B8](r.at(fromV, row)), unitBytes, size)
+			dst := build.SharedAt[build.B8](to.Add(column)).Plus(row * c.pitch)
+			for i, t := range c.tensors {
+				k.CpAsyncCgSrcSize(dst.Plus(t.at), build.GlobalAt[build.B8](c.further(r.g, from[i], row)), unitBytes, size)
+			}
 		}
 	}
 }
 
-// at returns an address that is a number of rows further on.
-func (r *ring) at(from build.U64, rows int) build.U64 {
+// further returns an address that is a number of rows further on.
+func (c copies) further(g *gen, from build.U64, rows int) build.U64 {
 	switch {
 	case rows == 0:
 		return from
-	case r.g.p.Layout == problem.BSHD:
-		return from.Add(r.stride.MulWide(rows))
+	case g.p.Layout == problem.BSHD:
+		return from.Add(c.stride.MulWide(rows))
 	}
-	return from.Add(uint64(rows * r.g.d))
+	return from.Add(uint64(rows * c.d))
 }
 
 // keyPlace says where a group of keys lies.

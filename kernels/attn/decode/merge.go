@@ -69,8 +69,8 @@ func (g *gen) mergeTeams(a *attention) sums {
 	k.SyncThreads()
 
 	s := sums{first: g.team.MulLo(units), values: make([][2][4]build.F32, units)}
-	if teams*units*16 > g.d { // the last teams have no columns: they sum others and do not store them
-		s.first, s.idle = s.first.Min(g.d/16-units), s.first.SetpGe(g.d/16)
+	if teams*units*16 > g.dv { // the last teams have no columns: they sum others and do not store them
+		s.first, s.idle = s.first.Min(g.dv/16-units), s.first.SetpGe(g.dv/16)
 	}
 	weights := make([][2]build.F32, teams)
 	for i := range s.l {
@@ -106,7 +106,7 @@ func (g *gen) mergeTeams(a *attention) sums {
 
 // teamUnits returns how many units of 16 columns a team sums. If they do not divide evenly, the last
 // teams have none.
-func (g *gen) teamUnits() int { return (g.d/16 + g.c.teams() - 1) / g.c.teams() }
+func (g *gen) teamUnits() int { return (g.dv/16 + g.c.teams() - 1) / g.c.teams() }
 
 // stores returns the rows of a lane that it stores.
 func (s sums) stores(r row) build.Pred {
@@ -159,7 +159,7 @@ func (g *gen) storeLane(it item, r row, s sums, i int) {
 
 // outputAt returns the address of a column of a row of O.
 func (g *gen) outputAt(it item, r row, column build.U32) build.Global[build.B32] {
-	return build.GlobalAt[build.B32](g.out.O.Addr().Add(g.place(it, r).MulWide(2 * g.d)).Add(column.Shl(1).CvtU64()))
+	return build.GlobalAt[build.B32](g.out.O.Addr().Add(g.place(it, r).MulWide(2 * g.dv)).Add(column.Shl(1).CvtU64()))
 }
 
 // storeFour writes four neighbours of O.
@@ -206,7 +206,7 @@ func (g *gen) storePartial(it item, rows [2]row, s sums) {
 	for i, r := range rows {
 		k.If(s.stores(r), func() {
 			at := g.partial(it, it.position, r.number)
-			to := build.GlobalAt[build.F32](g.partialO.Addr().Add(at.MulLo(4 * g.d)).Add(column.Shl(2).CvtU64()))
+			to := build.GlobalAt[build.F32](g.partialO.Addr().Add(at.MulLo(4 * g.dv)).Add(column.Shl(2).CvtU64()))
 			for u, values := range s.values {
 				to.Plus(16 * u).StV4(values[i])
 			}
@@ -235,7 +235,7 @@ func (g *gen) lastBlock(it item) build.Pred {
 // each of its rows.
 func (g *gen) mergeParts(it item) {
 	k := g.k
-	perRow := 1 << bits.Len(uint(g.d/laneVector-1)) // threads of a row, a power of two
+	perRow := 1 << bits.Len(uint(g.dv/laneVector-1)) // threads of a row, a power of two
 	column := g.tid.And(perRow - 1).MulLo(laneVector)
 	rows := it.rows
 	if g.c.RowBlocks {
@@ -247,8 +247,8 @@ func (g *gen) mergeParts(it item) {
 		}
 		r := g.newRow(it, number)
 		stores := r.exists
-		if perRow*laneVector > g.d {
-			stores = stores.And(column.SetpLt(g.d))
+		if perRow*laneVector > g.dv {
+			stores = stores.And(column.SetpLt(g.dv))
 		}
 		k.If(stores, func() {
 			reference, l, total := g.sumParts(it, number, column)
@@ -269,10 +269,10 @@ func (g *gen) sumParts(it item, number, column build.U32) (reference, l build.F3
 	}
 	first := g.partial(it, g.k.U32(0), number)
 	stats := g.partialL.Addr().Add(first.Shl(3))
-	values := g.partialO.Addr().Add(first.MulLo(4 * g.d)).Add(column.Shl(2).CvtU64())
+	values := g.partialO.Addr().Add(first.MulLo(4 * g.dv)).Add(column.Shl(2).CvtU64())
 	return part.SumParts(g.k, it.parts, func(i build.U32) part.Partial {
 		at := i.MulWide(rows)
 		stat := build.GlobalAt[build.F32](stats.Add(at.Shl(3))).LdV2()
-		return part.Partial{Reference: stat[0], L: stat[1], O: build.GlobalAt[build.F32](values.Add(at.MulLo(4 * g.d))).LdV4()}
+		return part.Partial{Reference: stat[0], L: stat[1], O: build.GlobalAt[build.F32](values.Add(at.MulLo(4 * g.dv))).LdV4()}
 	})
 }

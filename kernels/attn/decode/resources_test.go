@@ -51,14 +51,19 @@ func TestResources(t *testing.T) {
 	if _, err := exec.LookPath("ptxas"); err != nil {
 		t.Skip("no ptxas on PATH")
 	}
+	all := []problem.HeadDim{{D: 192, DV: 128}, {D: 64, DV: 128}, {D: 128, DV: 256}}
 	for _, d := range headDims {
+		all = append(all, problem.HeadDim{D: d})
+	}
+	for _, heads := range all {
 		for _, rows := range []int{4, 32, 64} {
-			p := attends(1, rows, 1, 1, 8192, d)
-			p.LSE = true
+			p := attends(1, rows, 1, 1, 8192, 0)
+			p.Shape, p.LSE = p.WithHeadDim(heads), true
 			wantNoSpills(t, p, Default(p, h200), ptx.SM90a)
 			wantNoSpills(t, p, Default(p, kernel.Chip{}), ptx.SM89)
 		}
-		p := attends(1, 8, 2, 2, 8192, d)
+		p := attends(1, 8, 2, 2, 8192, 0)
+		p.Shape = p.WithHeadDim(heads)
 		p.Keys, p.Layout, p.LSE, p.Window, p.Softcap, p.Sinks = problem.Paged, problem.BSHD, true, problem.NewWindow(100, 0), 20, true
 		for i, s := range []problem.Scaling{problem.PerHead, problem.PerToken, problem.PerPage} {
 			p := p

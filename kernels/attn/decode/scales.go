@@ -83,7 +83,7 @@ func (r *ring) openScales() {
 		r.scales = r.scales.Add(g.rowZero(r.it).MulWide(4))
 	}
 	half := g.k.U32(uint32(4*g.c.TileN)).Selp(0, upper)
-	r.scalesTo = g.shared.Addr().Add(g.team.MulLo(g.plan.ring)).Add(2 * g.plan.tile).Add(half).Add(r.scaleKey.Shl(2))
+	r.scalesTo = g.shared.Addr().Add(g.team.MulLo(g.plan.ring)).Add(g.plan.scales).Add(half).Add(r.scaleKey.Shl(2))
 }
 
 // copyScales copies the scales of a group of keys: one number per lane. at says where the group
@@ -122,7 +122,7 @@ const (
 // columns.
 func (a *attention) columns(slot build.U32, which int) (list [][2]build.F32) {
 	g := a.g
-	first := g.shared.Addr().Add(g.team.MulLo(g.plan.ring)).Add(slot).Add(2*g.plan.tile + 4*which*g.c.TileN).Add(g.lane.And(3).Shl(3))
+	first := g.shared.Addr().Add(g.team.MulLo(g.plan.ring)).Add(slot).Add(g.plan.scales + 4*which*g.c.TileN).Add(g.lane.And(3).Shl(3))
 	for n := 0; n < g.c.TileN; n += 8 {
 		list = append(list, build.SharedAt[build.F32](first).Plus(n).LdV2())
 	}
