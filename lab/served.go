@@ -20,24 +20,32 @@ var dimensions = func() []int {
 // headDim returns a head dimension that the subject supports, or the zero value. If V may have another
 // head dimension than K, it does: a kernel that confuses them is then wrong.
 func headDim(s *Subject) problem.HeadDim {
-	for _, dv := range valueDims(s) {
-		at := func(n, d int) problem.Shape {
-			return problem.Square(1, 1, n, 0).WithHeadDim(problem.HeadDim{D: d, DV: dv})
-		}
-		for _, d := range dimensions {
-			for _, n := range powers(1) {
-				if d != dv && s.ServesShape(at(n, d)) == nil {
-					return at(n, d).HeadDim()
-				}
-			}
-		}
-		for _, d := range dimensions { // it demands unusual sizes
-			if _, ok := nearest(s, at(1, d)); ok && d != dv {
-				return at(1, d).HeadDim()
+	square := func(n int, h problem.HeadDim) problem.Shape { return length(1, 1, n).WithHeadDim(h) }
+	for _, h := range headDims(s) {
+		for _, n := range powers(1) {
+			if s.ServesShape(square(n, h)) == nil {
+				return h
 			}
 		}
 	}
+	for _, h := range headDims(s) { // it demands unusual sizes
+		if _, ok := nearest(s, square(1, h)); ok {
+			return h
+		}
+	}
 	return problem.HeadDim{}
+}
+
+// headDims returns the head dimensions that the lab tries.
+func headDims(s *Subject) (list []problem.HeadDim) {
+	for _, dv := range valueDims(s) {
+		for _, d := range dimensions {
+			if d != dv {
+				list = append(list, problem.HeadDim{D: d, DV: dv})
+			}
+		}
+	}
+	return list
 }
 
 // valueDims returns the head dimensions of V that the lab tries. 0 is that of K.
@@ -48,7 +56,7 @@ func valueDims(s *Subject) []int {
 	case !slices.Contains(s.Supports, problem.ValueHeadDim):
 		return []int{0}
 	}
-	const usual = 6 // the search in all sizes takes a second for each
+	const usual = 6 // a search over unusual sizes takes seconds for each
 	return append(slices.Clone(dimensions[:usual]), 0)
 }
 
