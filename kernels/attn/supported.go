@@ -12,14 +12,26 @@ import (
 // CheckSupported refuses what no family computes yet, and head dimensions and scalings other
 // than those that a family supports. Each family adds its own limits.
 func CheckSupported(p problem.Attention, headDims []int, scalings ...problem.Scaling) error {
+	if err := CheckHeads(p, headDims, scalings...); err != nil {
+		return err
+	}
+	if p.Filled().DV != 0 {
+		return fmt.Errorf("heads of V with %d columns and heads of K with %d are not supported: use one head dimension", p.DV, p.D)
+	}
+	return nil
+}
+
+// CheckHeads is CheckSupported for a family whose heads of V may have another of the head dimensions than
+// heads of K.
+func CheckHeads(p problem.Attention, headDims []int, scalings ...problem.Scaling) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
 	switch {
 	case !slices.Contains(headDims, p.D):
 		return fmt.Errorf("head dimension %d is not supported: use %s", p.D, english.Or(headDims))
-	case p.DV != 0:
-		return fmt.Errorf("heads of V with %d columns and heads of K with %d are not supported: use one head dimension", p.DV, p.D)
+	case !slices.Contains(headDims, p.DimV()):
+		return fmt.Errorf("heads of V with %d columns are not supported: use %s", p.DV, english.Or(headDims))
 	case p.Output != problem.F16 && p.Output != problem.BF16:
 		return fmt.Errorf("output %s is not supported: use f16 or bf16", p.Output)
 	case p.Layout != problem.BHSD:

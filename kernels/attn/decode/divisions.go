@@ -33,7 +33,7 @@ type division struct {
 // divisions returns the divisions that were faster than c, the configuration of Default, on an
 // H200. TestCardTimes times them.
 func divisions(c Config, p problem.Attention, chip kernel.Chip) (list []division) {
-	if !c.large(chip) || chip.SMs == 0 || p.Keys != problem.Uniform {
+	if !c.large(chip) || chip.SMs == 0 || p.Keys != problem.Uniform || p.DV != 0 { // others were not timed
 		return nil
 	}
 	add := func(c Config, when string) { list = append(list, division{c, expr.Must(when)}) }

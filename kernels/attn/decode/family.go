@@ -116,15 +116,11 @@ func (f Family) Candidates(p problem.Attention, c kernel.Chip) (list []attn.Cand
 
 // othersCompute reports whether other families compute problems like p on a chip.
 func othersCompute(p problem.Attention, c kernel.Chip) bool {
-	return attn.CheckSupported(p, othersDims(c.Target), problem.PerHead, problem.PerTensor) == nil
-}
-
-// othersDims returns the head dimensions that other families compute on a target.
-func othersDims(t ptx.Target) []int {
-	if t.Runs(ptx.SM90a) {
-		return []int{64, 96, 128, 192, 256}
+	scalings := []problem.Scaling{problem.PerHead, problem.PerTensor}
+	if c.Target.Runs(ptx.SM90a) {
+		return attn.CheckHeads(p, headDims, scalings...) == nil
 	}
-	return []int{64, 96, 128, 256}
+	return attn.CheckSupported(p, []int{64, 96, 128, 256}, scalings...) == nil
 }
 
 // Check returns the reason why a configuration cannot compute a problem on a chip, or nil.

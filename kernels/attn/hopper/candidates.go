@@ -16,7 +16,7 @@ func (f Family) Candidates(p problem.Attention, c kernel.Chip) (list []attn.Cand
 	p = p.Filled()
 	few, many := p, p
 	few.Skv, many.Skv = maxSumsInVKeys, maxSumsInVKeys+1
-	for _, o := range choices(p.D) {
+	for _, o := range choices(p.HeadDim()) {
 		a, b := o.adapted(few), o.adapted(many)
 		if a == b {
 			list = f.add(list, o, a, p, c, "")

@@ -280,7 +280,7 @@ func configurations(d int) []Config {
 		return wideVariants(d)
 	}
 	all := []Config{with(SplitKeys(1), func(c *Config) { c.TileN = 64 })}
-	for _, c := range choices(d) {
+	for _, c := range choices(problem.HeadDim{D: d}) {
 		all = append(all, c.Config)
 	}
 	if d == 64 {

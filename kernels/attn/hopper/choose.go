@@ -75,8 +75,8 @@ func SplitKeys(split int) Config {
 // block divide the rows of the problem, because a wave takes as long for a few SMs as for
 // all of them.
 func Choose(p problem.Attention, sms int) Config {
-	best, least := widest(p.D).adapted(p), int64(math.MaxInt64) // this design computes every problem
-	for _, o := range choices(p.D) {
+	best, least := widest(p.HeadDim()).adapted(p), int64(math.MaxInt64) // this design computes every problem
+	for _, o := range choices(p.HeadDim()) {
 		c := o.adapted(p)
 		if t := o.costs.nanos(c.load(p, sms)); t < least && !c.short(p) && c.Check(p) == nil {
 			best, least = c, t
@@ -133,7 +133,19 @@ func (t terms) nanos(load terms) (sum int64) {
 //
 // The second command rewrites testdata/times.json and prints the terms for this function.
 // Without -times it checks that the terms here fit the file.
-func choices(headDim int) []choice {
+//
+// If V has another head dimension than K, the costs are those for the head dimension of V, with as much
+// more for a tile as its products have more operations. No such problem has been timed.
+func choices(h problem.HeadDim) []choice {
+	list := choicesFor(h.V())
+	for i := range list {
+		list[i].costs[perTile] *= float64(h.D+h.V()) / float64(2*h.V())
+	}
+	return list
+}
+
+// choicesFor returns the choices for one head dimension.
+func choicesFor(headDim int) []choice {
 	finer := SplitKeys(2)
 	finer.TileN = 64
 	described := Throughput(headDim, 3)

@@ -138,8 +138,8 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("keys split over a cluster with %d rows per block, persistent %t: a block that splits keys must have 64 rows and must not be persistent", c.rows(), c.Persistent)
 	case c.SplitInBlock && (c.Warpgroups%2 != 0 || c.Persistent):
 		return fmt.Errorf("keys split within the block with %v: use two or four warpgroups that are not persistent", c)
-	case c.sharers() > 1 && p.D%(16*c.sharers()) != 0:
-		return fmt.Errorf("head dimension %d with keys split over %d warpgroups: each warpgroup must get a multiple of 16 columns of the output", p.D, c.sharers())
+	case c.sharers() > 1 && p.DimV()%(16*c.sharers()) != 0:
+		return fmt.Errorf("head dimension %v with keys split over %d warpgroups: each warpgroup must get a multiple of 16 columns of the output", p.HeadDim(), c.sharers())
 	case c.Stages%c.perBlock() != 0:
 		return fmt.Errorf("keys split over %d warpgroups with %d stages: the stages must be a multiple of the warpgroups, which have equally many slots", c.perBlock(), c.Stages)
 	case c.PingPong < 0 || c.PingPong > c.TileN || c.PingPong%stepKeys != 0:
@@ -150,12 +150,12 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("one exponential in %d by a polynomial: use 0, or 2 and more", c.Polynomial)
 	case c.SumsInV && p.LSE:
 		return fmt.Errorf("row sums in columns of V with the LSE: such sums are of P after rounding to e4m3, which makes the LSE wrong by up to 0.01; turn sums_in_v off")
-	case c.SumsInV && p.D > maxSumsInVDim:
-		return fmt.Errorf("row sums in columns of V with head dimension %d: there are no registers for the extra columns beyond %d; turn sums_in_v off", p.D, maxSumsInVDim)
-	case c.ProductColumns < 0 || c.ProductColumns%32 != 0 || c.ProductColumns >= p.D:
-		return fmt.Errorf("products of %d columns: use 0, or a multiple of 32 below the head dimension %d", c.ProductColumns, p.D)
-	case c.ProductColumns == 0 && c.columns(p.D) > maxProductColumns:
-		return fmt.Errorf("products of %d columns: a product has at most %d; set product_columns", c.columns(p.D), maxProductColumns)
+	case c.SumsInV && p.DimV() > maxSumsInVDim:
+		return fmt.Errorf("row sums in columns of V with head dimension %d: there are no registers for the extra columns beyond %d; turn sums_in_v off", p.DimV(), maxSumsInVDim)
+	case c.ProductColumns < 0 || c.ProductColumns%32 != 0 || c.ProductColumns >= p.DimV():
+		return fmt.Errorf("products of %d columns: use 0, or a multiple of 32 below the head dimension %d", c.ProductColumns, p.DimV())
+	case c.ProductColumns == 0 && c.columns(p.DimV()) > maxProductColumns:
+		return fmt.Errorf("products of %d columns: a product has at most %d; set product_columns", c.columns(p.DimV()), maxProductColumns)
 	case c.Descriptors && (!c.Persistent || c.slots(ringQ, p.D) < 2):
 		return fmt.Errorf("descriptors with head dimension %d, persistent %t: use persistent blocks and a head dimension of at most %d, with which a block holds the queries of two items", p.D, c.Persistent, maxTwoQueryTiles)
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
@@ -164,11 +164,11 @@ func (c Config) Check(p problem.Attention) error {
 	if err := attn.CheckRules(c.rules(p), p); err != nil {
 		return err
 	}
-	if n := c.plan(p.D).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
-		return fmt.Errorf("head dimension %d with %v: a block needs %d bytes of shared memory; an SM has %d bytes and a block at most %d", p.D, c, n, sharedPerSM, sharedLimit)
+	if n := c.plan(p.HeadDim()).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
+		return fmt.Errorf("head dimension %v with %v: a block needs %d bytes of shared memory; an SM has %d bytes and a block at most %d", p.HeadDim(), c, n, sharedPerSM, sharedLimit)
 	}
 	if need, has := c.registersNeeded(p), c.registers(); need > has.consumer {
-		return fmt.Errorf("head dimension %d with %v: a consumer needs about %d registers and has %d", p.D, c, need, has.consumer)
+		return fmt.Errorf("head dimension %v with %v: a consumer needs about %d registers and has %d", p.HeadDim(), c, need, has.consumer)
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (c Config) short(p problem.Attention) bool {
 // registersNeeded estimates how many registers are live at once in a consumer's loop.
 func (c Config) registersNeeded(p problem.Attention) int {
 	others := 12 // references, l, c, w, positions in the rings
-	S, P, T, O := c.TileN/2, c.TileN/8, c.registersOfT(p.D), c.columns(p.D)/2
+	S, P, T, O := c.TileN/2, c.TileN/8, c.registersOfT(p.DimV()), c.columns(p.DimV())/2
 	if c.SumsInV { // no l; a lane keeps one of its four columns of sums
 		O, others = O-2, others-2
 	}
@@ -225,7 +225,8 @@ func (c Config) registersNeeded(p problem.Attention) int {
 // plan is the layout of a block's shared memory, in bytes from its beginning.
 type plan struct {
 	q, k, raw, v int // rings of tiles; see doc.go
-	qTile, tile  int // bytes of a tile of Q, and of K or raw
+	qTile, kTile int // bytes of a tile of Q, and of K
+	rawTile      int // bytes of a tile of V as in global memory
 	vTile        int // bytes of a tile of transposed V
 	barriers     [rings]int
 	pingPong     int // the barriers of the ping-pong
@@ -253,7 +254,7 @@ func (c Config) pingPongWarps() int {
 	return 4 * c.Warpgroups
 }
 
-// slots returns how many tiles a ring holds. With D = 256 there is no shared memory for the
+// slots returns how many tiles a ring holds, with heads of Q of d columns. With D = 256 there is no shared memory for the
 // queries of a second item.
 func (c Config) slots(ring, d int) int {
 	switch ring {
@@ -268,35 +269,36 @@ func (c Config) slots(ring, d int) int {
 	return c.Stages
 }
 
-// maxSumsInVDim is the largest head dimension for which ptxas finds registers for sums in V.
+// maxSumsInVDim is the largest head dimension of V for which ptxas finds registers for sums in V.
 const maxSumsInVDim = 128
 
-// maxTwoQueryTiles is the largest head dimension with which a persistent block holds the
+// maxTwoQueryTiles is the largest head dimension of Q with which a persistent block holds the
 // queries of two items.
 const maxTwoQueryTiles = 192
 
-// columns returns the columns of T and O: the head dimension, and eight more for row sums.
-func (c Config) columns(d int) int {
+// columns returns the columns of T and O: the head dimension of V, and eight more for row sums.
+func (c Config) columns(dv int) int {
 	if c.SumsInV {
-		return d + 8
+		return dv + 8
 	}
-	return d
+	return dv
 }
 
-// plan returns the layout for head dimension d.
-func (c Config) plan(d int) plan {
-	p := plan{qTile: c.rows() * d, tile: c.TileN * d, vTile: c.TileN * c.columns(d)}
+// plan returns the layout for a head dimension.
+func (c Config) plan(h problem.HeadDim) plan {
+	d, dv := h.D, h.V()
+	p := plan{qTile: c.rows() * d, kTile: c.TileN * d, rawTile: c.TileN * dv, vTile: c.TileN * c.columns(dv)}
 	take := func(bytes int) int {
 		at := p.total
 		p.total += (bytes + 1023) / 1024 * 1024 // a swizzle repeats within 1024 bytes
 		return at
 	}
 	p.q = take(c.slots(ringQ, d) * p.qTile)
-	p.k = take(c.slots(ringK, d) * p.tile)
-	p.raw = take(c.slots(ringRaw, d) * p.tile)
+	p.k = take(c.slots(ringK, d) * p.kTile)
+	p.raw = take(c.slots(ringRaw, d) * p.rawTile)
 	p.v = take(c.slots(ringV, d) * p.vTile)
 	if c.sharers() > 1 {
-		p.inbox = c.sharers() * c.share(d).bytes
+		p.inbox = c.sharers() * c.share(dv).bytes
 		p.inboxes = take(c.Warpgroups * p.inbox)
 	}
 	bars := 0

@@ -107,7 +107,7 @@ func (g *gen) newConsumer() *consumer {
 	g.placeShared(build.SharedAt[build.B8](g.uniform(g.mem.Addr())))
 	mine := g.groupRow().MulLo(g.d)
 	keys := g.ringK.Consumer()
-	cols := g.c.columns(g.d)
+	cols := g.c.columns(g.dv)
 	a := &consumer{
 		g: g, wg: g.wg,
 		Q: tile.NewKMajor(k, g.ringQ.First(), warpgroupRows, g.d).Plus(mine),
@@ -115,7 +115,7 @@ func (g *gen) newConsumer() *consumer {
 		V: tile.TilesOf(g.ringV.ConsumerWith(keys), g.valueTile()),
 		S: g.wg.Accumulator(g.c.TileN), T: g.productAccumulators(),
 		// Of the extra columns that hold row sums, each lane keeps its first.
-		O:        part.Accumulator{Frag: g.wg.Accumulator(cols), Kept: g.d + 1},
+		O:        part.Accumulator{Frag: g.wg.Accumulator(cols), Kept: g.dv + 1},
 		pingPong: g.pingPongMember(),
 		c:        build.NewVar(k.F32(0)), vs: build.NewVar(k.F32(0)),
 	}
@@ -192,12 +192,12 @@ func (a *consumer) queries(it part.Item) tile.Tiles[tile.KMajor] {
 // end writes O, or merges it with the warpgroups that have other keys of the same rows.
 func (a *consumer) end(it part.Item) {
 	g := a.g
-	reference, l := a.softmax.Sums(a.O.Frag, g.d)
+	reference, l := a.softmax.Sums(a.O.Frag, g.dv)
 	if g.c.sharers() > 1 {
 		a.exchange(it, reference, l)
 		return
 	}
 	norm, lse := a.softmax.Normalise(a.outputScale(it), reference, l, g.p.LSE)
-	g.out.StoreInterleaved(a.outputRows(it, g.k.U32(0)), a.O.Frag, g.d, norm)
+	g.out.StoreInterleaved(a.outputRows(it, g.k.U32(0)), a.O.Frag, g.dv, norm)
 	a.storeLSE(it, lse)
 }

@@ -32,12 +32,12 @@ func New(p problem.Attention, c Config) (*kernel.Kernel, error) {
 		Launches: []kernel.Launch{{
 			Entry: k.Name(), Args: args,
 			Grid: c.grid(p), Block: []expr.Expr{expr.Const(int64(c.threads()))}, Cluster: []expr.Expr{expr.Const(int64(c.Split))},
-			Shared: expr.Const(int64(c.plan(p.D).total)), Dependent: c.Dependent,
+			Shared: expr.Const(int64(c.plan(p.HeadDim()).total)), Dependent: c.Dependent,
 		}},
 		Claims:    map[string]string{"p": string(problem.E4M3), "accumulator": "f32"},
 		Structure: map[string]int{"tile_q": c.rows(), "tile_kv": c.TileN, "stages": c.Stages, "split": c.Split},
 		Config: map[string]string{
-			"config": c.String(), "head_dim": strconv.Itoa(p.D), "lse": strconv.FormatBool(p.LSE), "causal": strconv.FormatBool(p.Causal),
+			"config": c.String(), "head_dim": p.HeadDim().String(), "lse": strconv.FormatBool(p.LSE), "causal": strconv.FormatBool(p.Causal),
 		},
 	}, nil
 }
@@ -52,6 +52,9 @@ func supports(p problem.Attention) []string {
 	}
 	if p.LSE {
 		list = append(list, problem.LogSumExp)
+	}
+	if p.DV != 0 {
+		list = append(list, problem.ValueHeadDim)
 	}
 	return list
 }
@@ -110,14 +113,15 @@ func (c Config) grid(p problem.Attention) []expr.Expr {
 }
 
 // tensorMap describes q, k or v to the copy engine: bytes, in boxes of rows rows and as many columns as
-// a block of tile.KMajor has. A box that spans the head has the width "D", as in published records.
-func tensorMap(operand, heads, seq string, d, rows int) kernel.TensorMap {
-	columns := expr.Must("D")
+// a block of tile.KMajor has. dim is the name of the head dimension, and d its value. A box that spans the
+// head has the width dim, as in published records.
+func tensorMap(operand, heads, seq, dim string, d, rows int) kernel.TensorMap {
+	columns := expr.Must(dim)
 	if width := tile.KMajorWidth(d); width != d {
 		columns = expr.Const(int64(width))
 	}
 	return kernel.TensorMap{
-		Operand: operand, Type: "u8", Dims: attn.Exprs("D", seq, "B*"+heads),
+		Operand: operand, Type: "u8", Dims: attn.Exprs(dim, seq, "B*"+heads),
 		Box: []expr.Expr{columns, expr.Const(int64(rows)), expr.Const(1)}, Swizzle: fmt.Sprintf("%dB", tile.KMajorWidth(d)),
 	}
 }

@@ -67,7 +67,7 @@ func wideVariants(d int) (all []Config) {
 		all = append(all, c)
 	}
 	p := square(1, 1, 1, d, problem.E4M3)
-	for _, c := range choices(d) {
+	for _, c := range choices(problem.HeadDim{D: d}) {
 		all = append(all, c.adapted(p))
 	}
 	for columns := 32; columns <= 128; columns *= 2 {

@@ -20,29 +20,30 @@ type Design struct {
 // for the problem. Some of the others support only small head dimensions;
 // [Config.Check] says which.
 func Designs() []Design {
-	of := func(c func(headDim int) Config) func(problem.Attention, int) Config {
-		return func(p problem.Attention, _ int) Config { return c(p.D).adapted(p) }
+	of := func(c func(h problem.HeadDim) Config) func(problem.Attention, int) Config {
+		return func(p problem.Attention, _ int) Config { return c(p.HeadDim()).adapted(p) }
 	}
 	return []Design{
 		{"hopper", "FP8 wgmma, TMA loads, warp specialisation, only for sm_90a; picks the design that is fastest for the shape", Choose},
 		{"hopper-throughput", "persistent blocks of 256 query rows (192 for D up to 128, 128 for larger D), for problems that fill the GPU", of(widest)},
-		{"hopper-three", "persistent blocks of 192 query rows; only for D up to 128", of(func(d int) Config { return Throughput(d, 3) })},
-		{"hopper-pair", "128 query rows per block, two warpgroups in ping-pong", of(func(int) Config { return Pair() })},
-		{"hopper-many", "persistent blocks of 128 query rows, for many short sequences; only for D up to 192", of(func(int) Config { return ManyItems() })},
-		{"hopper-two-pairs", "128 query rows per block, two warpgroups split the keys of each 64 rows; only for D = 64", of(func(int) Config { return TwoPairs() })},
-		{"hopper-latency", "64 query rows per block, two blocks per SM (one for D > 64)", of(Latency)},
-		{"hopper-split-kv", "64 query rows per block, its two warpgroups split the keys", of(func(int) Config { return SplitKeys(1) })},
-		{"hopper-split-kv-cluster", "64 query rows per cluster of two blocks, the four warpgroups split the keys; not for D = 96", of(func(int) Config { return SplitKeys(2) })},
+		{"hopper-three", "persistent blocks of 192 query rows; only for D up to 128", of(func(h problem.HeadDim) Config { return Throughput(h.V(), 3) })},
+		{"hopper-pair", "128 query rows per block, two warpgroups in ping-pong", of(func(problem.HeadDim) Config { return Pair() })},
+		{"hopper-many", "persistent blocks of 128 query rows, for many short sequences; only for D up to 192", of(func(problem.HeadDim) Config { return ManyItems() })},
+		{"hopper-two-pairs", "128 query rows per block, two warpgroups split the keys of each 64 rows; only for D = 64", of(func(problem.HeadDim) Config { return TwoPairs() })},
+		{"hopper-latency", "64 query rows per block, two blocks per SM (one for D > 64)", of(func(h problem.HeadDim) Config { return Latency(max(h.D, h.V())) })},
+		{"hopper-split-kv", "64 query rows per block, its two warpgroups split the keys", of(func(problem.HeadDim) Config { return SplitKeys(1) })},
+		{"hopper-split-kv-cluster", "64 query rows per cluster of two blocks, the four warpgroups split the keys; not for D = 96", of(func(problem.HeadDim) Config { return SplitKeys(2) })},
 	}
 }
 
-// widest returns the throughput design with as many warpgroups as there are registers for.
-func widest(headDim int) Config {
-	switch {
-	case headDim == 64:
+// widest returns the throughput design with as many warpgroups as there are registers for. The output
+// takes most registers, so the heads of V decide.
+func widest(h problem.HeadDim) Config {
+	switch dv := h.V(); {
+	case dv == 64:
 		return Throughput(64, 4)
-	case headDim <= 128:
-		return Throughput(headDim, 3)
+	case dv <= 128:
+		return Throughput(dv, 3)
 	}
 	return WideHeads()
 }
@@ -69,7 +70,7 @@ func FindDesign(name string) (Design, error) {
 // warpgroups that split keys have tiles of 64 keys.
 func (c Config) adapted(p problem.Attention) Config {
 	c.SumsInV = c.SumsInV && !p.LSE && (c.TileMaxima || p.Skv <= maxSumsInVKeys)
-	if p.D <= maxSumsInVDim {
+	if p.DimV() <= maxSumsInVDim {
 		return c
 	}
 	c.SumsInV = false

@@ -13,6 +13,9 @@
 // pairs of warpgroups, each of which splits the keys of 64 rows. docs/TUNING.md records what
 // was tried and what it gave.
 //
+// Heads of V may have another size than heads of Q and K, such as 192/128. The heads of V decide about
+// registers, because the output is in registers.
+//
 // # A block
 //
 // One warpgroup loads data, the others compute. Four rings connect them:

@@ -41,8 +41,8 @@ func (c Config) perBlock() int {
 // thread has elements of it in units of 16 bytes; all threads together have bytes.
 type share struct{ columns, elements, units, bytes int }
 
-func (c Config) share(d int) share {
-	columns := d / c.sharers()
+func (c Config) share(dv int) share {
+	columns := dv / c.sharers()
 	elements := columns / 2
 	units := elements * 2 / 16
 	return share{columns, elements, units, (warpgroupThreads*units + warpgroupRows*4/16) * 16}
@@ -58,7 +58,7 @@ func (c Config) arrivals() int { return 4*(c.perBlock()-1) + c.Split - 1 }
 // expectShares announces the bytes that the other block will send to a warpgroup.
 func (g *gen) expectShares(bar build.Shared[build.B64]) {
 	if n := g.c.remote(); n > 0 {
-		g.k.MbarrierArriveExpectTx(bar, n*g.c.share(g.d).bytes)
+		g.k.MbarrierArriveExpectTx(bar, n*g.c.share(g.dv).bytes)
 	}
 }
 
@@ -83,7 +83,7 @@ func (a *consumer) exchange(it part.Item, base, l []build.F32) {
 	if g.c.Split > 1 {
 		me = g.rank.MadLo(g.c.perBlock(), inBlock)
 	}
-	columns := g.c.share(g.d).columns
+	columns := g.c.share(g.dv).columns
 	a.sendShares(me, base, l)
 	a.arrive(inBlock)
 	// Computed here, the addresses cost no time: the shares from others are on their way.
@@ -194,7 +194,7 @@ func (s sending) storeAsync(owner int) put {
 // words returns a thread's elements of an owner's share, as pairs of f16.
 func (s sending) words(owner int) (words []build.B32) {
 	g := s.a.g
-	n := g.c.share(g.d).elements
+	n := g.c.share(g.dv).elements
 	x := func(i int) build.F32 { return s.a.O.Get(i).Mul(s.inverse[i/2%slots], build.Rn) }
 	for i := owner * n; i < (owner+1)*n; i += 2 {
 		words = append(words, build.Cast[build.B32](x(i+1).CvtRnF16x2(x(i))))
@@ -204,13 +204,13 @@ func (s sending) words(owner int) (words []build.B32) {
 
 // unitOf returns the offset, in words, of a thread's unit u from sharer src in an inbox.
 func (g *gen) unitOf(src build.U32, u int, thread build.U32) build.U32 {
-	perShare := g.c.share(g.d).units * warpgroupThreads * 4
+	perShare := g.c.share(g.dv).units * warpgroupThreads * 4
 	return src.MadLo(perShare, thread.Shl(2)).Add(u * warpgroupThreads * 4)
 }
 
 // logOf returns the offset, in words, of the logarithms of a thread's rows from sharer src.
 func (g *gen) logOf(src, thread build.U32) build.U32 {
-	logs := g.c.sharers() * g.c.share(g.d).units * warpgroupThreads * 4
+	logs := g.c.sharers() * g.c.share(g.dv).units * warpgroupThreads * 4
 	return src.MadLo(warpgroupRows, thread.Shr(2).Shl(1)).Add(logs)
 }
 
@@ -243,7 +243,7 @@ func (a *consumer) awaitShares(inBlock build.U32) {
 // received returns the elements of the share from sharer src.
 func (a *consumer) received(inbox build.Shared[build.B32], src int) (xs []build.F32) {
 	g := a.g
-	for u := range g.c.share(g.d).units {
+	for u := range g.c.share(g.dv).units {
 		for _, w := range inbox.At(g.unitOf(g.k.U32(uint32(src)), u, a.wg.Thread)).LdV4() {
 			lo, hi := build.Unpack2[build.F16](w)
 			xs = append(xs, lo.CvtF32(), hi.CvtF32())

@@ -68,7 +68,7 @@ func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) erro
 	if err := own.Check(p); err != nil {
 		return err
 	}
-	return c.Holds(own.plan(p.D).total)
+	return c.Holds(own.plan(p.HeadDim()).total)
 }
 
 // Build writes the kernel.

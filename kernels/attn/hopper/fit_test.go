@@ -86,7 +86,7 @@ func fromRuns(t *testing.T, paths []string) (all []timed) {
 	}
 	for _, x := range candidates() {
 		row := timed{x.p, map[string]float64{}}
-		for _, c := range choices(x.p.D) {
+		for _, c := range choices(x.p.HeadDim()) {
 			c := c.adapted(x.p)
 			for _, r := range runs {
 				if r[x.name] == nil {
@@ -183,7 +183,7 @@ func TestChooseFit(t *testing.T) {
 	}
 	for _, d := range []int{64, 128, 256} {
 		some := slices.DeleteFunc(slices.Clone(all), func(x timed) bool { return x.p.D != d })
-		for _, c := range choices(d) {
+		for _, c := range choices(problem.HeadDim{D: d}) {
 			costs, worst := fit(t, c.Config, some)
 			t.Logf("D = %d, %v, off by at most %.1f %%:\n%s", d, c, 100*worst, source(costs))
 			for i, has := range c.costs {
@@ -214,7 +214,7 @@ func TestChooseTimes(t *testing.T) {
 			t.Errorf("%v: Choose takes %v, which was not timed: choices says how", x.p, got)
 			continue
 		}
-		for _, c := range choices(x.p.D) {
+		for _, c := range choices(x.p.HeadDim()) {
 			other, ok := x.micros[c.adapted(x.p).key()]
 			switch miss := micros/other - 1; {
 			case c.adapted(x.p).short(x.p):

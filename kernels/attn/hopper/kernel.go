@@ -51,7 +51,8 @@ type gen struct {
 	k    *build.Kernel
 	p    problem.Attention
 	c    Config
-	d    int // head dimension
+	d    int // head dimension of Q and K
+	dv   int // head dimension of V and O
 	plan plan
 	args []kernel.Arg // the arguments of the launch, in the order of the parameters
 
@@ -76,9 +77,9 @@ type gen struct {
 }
 
 func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
-	g := &gen{k: k, p: p, c: c, d: p.D, plan: c.plan(p.D)}
+	g := &gen{k: k, p: p, c: c, d: p.D, dv: p.DimV(), plan: c.plan(p.HeadDim())}
 	params := attn.NewParams(k)
-	g.q, g.kk, g.v = params.Map(tensorMap("q", "H", "Sq", p.D, warpgroupRows)), params.Map(tensorMap("k", "Hkv", "Skv", p.D, c.TileN)), params.Map(tensorMap("v", "Hkv", "Skv", p.D, c.TileN))
+	g.q, g.kk, g.v = params.Map(tensorMap("q", "H", "Sq", "D", p.D, warpgroupRows)), params.Map(tensorMap("k", "Hkv", "Skv", "D", p.D, c.TileN)), params.Map(tensorMap("v", "Hkv", "Skv", attn.DimV(p), p.DimV(), c.TileN))
 	g.qs, g.ks, g.vs = params.Floats("qs"), params.Floats("ks"), params.Floats("vs")
 	g.o = params.Halves("o")
 	if p.LSE {
@@ -96,7 +97,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g.mask = part.Mask{K: k, SeqQ: g.seqQ, SeqKV: g.seqKV, Causal: p.Causal}
 	g.work = part.Work{K: k, Rows: c.rows(), Keys: c.TileN, Heads: g.heads, Mask: g.mask, Persistent: c.Persistent, Split: c.Split, Rank: g.rank}
 	g.scales = part.Scales{K: k, Q: g.qs, Key: g.ks, V: g.vs, Softmax: g.scale, HeadsInBatch: g.perBatch, Grouped: true, Group: g.headsPerKV, Step: 1}
-	g.out = part.Output{K: k, O: g.o, Type: attn.OutputType(p), SeqQ: g.seqQ, D: g.d}
+	g.out = part.Output{K: k, O: g.o, Type: attn.OutputType(p), SeqQ: g.seqQ, D: g.dv}
 	g.placeShared(k.DynamicShared(1024))
 	return g
 }
@@ -110,8 +111,8 @@ func (g *gen) placeShared(mem build.Shared[build.B8]) {
 		return tile.NewRing(slots, build.SharedAs[build.B64](mem, g.plan.barriers[number]))
 	}
 	g.ringQ = ring(ringQ, g.plan.q, g.plan.qTile)
-	g.ringK = ring(ringK, g.plan.k, g.plan.tile)
-	g.ringRaw = ring(ringRaw, g.plan.raw, g.plan.tile)
+	g.ringK = ring(ringK, g.plan.k, g.plan.kTile)
+	g.ringRaw = ring(ringRaw, g.plan.raw, g.plan.rawTile)
 	g.ringV = ring(ringV, g.plan.v, g.plan.vTile)
 	g.pingPong = tile.NewPingPong(g.k, build.SharedAs[build.B64](mem, g.plan.pingPong), g.c.pingPongWarps())
 }

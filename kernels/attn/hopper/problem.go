@@ -11,7 +11,7 @@ import (
 // checkProblem refuses a problem that no kernel of this family computes, whatever its
 // sizes: [Config.rules] limits those.
 func checkProblem(p problem.Attention) error {
-	if err := attn.CheckSupported(p, headDims(), problem.PerHead); err != nil {
+	if err := attn.CheckHeads(p, headDims(), problem.PerHead); err != nil {
 		return err
 	}
 	if p.Format != problem.E4M3 && p.Format != problem.E5M2 {
@@ -20,7 +20,7 @@ func checkProblem(p problem.Attention) error {
 	return nil
 }
 
-// headDims returns the head dimensions that the designs support.
+// headDims returns the head dimensions that the designs support, of K and of V.
 func headDims() []int { return []int{64, 96, 128, 192, 256} }
 
 // float8 returns the PTX type of Q, K and V.

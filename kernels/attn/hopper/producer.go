@@ -94,16 +94,16 @@ func (c copies) queries(it part.Item, slot build.U32) {
 }
 
 // keys copies tile j of K.
-func (c copies) keys(it part.Item, j, slot build.U32) { c.tile(c.k, c.g.kk, it, j, slot) }
+func (c copies) keys(it part.Item, j, slot build.U32) { c.tile(c.k, c.g.kk, c.g.d, it, j, slot) }
 
 // values copies tile j of V.
-func (c copies) values(it part.Item, j, slot build.U32) { c.tile(c.raw, c.g.v, it, j, slot) }
+func (c copies) values(it part.Item, j, slot build.U32) { c.tile(c.raw, c.g.v, c.g.dv, it, j, slot) }
 
-func (c copies) tile(side *tile.Side, from build.TensorMap, it part.Item, j, slot build.U32) {
+func (c copies) tile(side *tile.Side, from build.TensorMap, d int, it part.Item, j, slot build.U32) {
 	g := c.g
 	head := g.headKV(it)
-	width := tile.KMajorWidth(g.d)
-	side.Load(g.wg.Warp, slot, from, g.d/width, func(box int) build.Coords {
+	width := tile.KMajorWidth(d)
+	side.Load(g.wg.Warp, slot, from, d/width, func(box int) build.Coords {
 		return []build.U32{g.k.U32(uint32(box * width)), j.MulLo(g.c.TileN), head}
 	})
 	side.Next()
@@ -118,7 +118,7 @@ func (c copies) tile(side *tile.Side, from build.TensorMap, it part.Item, j, slo
 // of sixteen and odd ones to the last eight, so that stores have no bank conflicts.
 func (g *gen) transpose() {
 	k := g.k
-	raw := tile.NewKMajor(k, g.ringRaw.First(), g.c.TileN, g.d)
+	raw := tile.NewKMajor(k, g.ringRaw.First(), g.c.TileN, g.dv)
 	v := g.valueTile()
 	rawSlot, vSlot := g.ringRaw.Consumer(), g.ringV.Producer()
 	together := g.c.slots(ringRaw, g.d) == g.c.slots(ringV, g.d)
@@ -161,11 +161,11 @@ func (g *gen) transpose() {
 func (g *gen) transpose16(tokens, to tile.Cursor[build.F16]) {
 	k := g.k
 	even, odd := k.B32(0x6420), k.B32(0x7531)
-	atOnce, width := 64, tile.KMajorWidth(g.d)
-	if g.d > 64 && g.c.Warpgroups > 2 || g.d%64 != 0 {
+	atOnce, width := 64, tile.KMajorWidth(g.dv)
+	if g.dv > 64 && g.c.Warpgroups > 2 || g.dv%64 != 0 {
 		atOnce = 32
 	}
-	for d := 0; d < g.d; d += atOnce {
+	for d := 0; d < g.dv; d += atOnce {
 		var words [][4]build.B32
 		for i := d; i < d+atOnce; i += 32 {
 			block := i / width * g.c.TileN // the rows of tokens before the block of columns
@@ -181,7 +181,7 @@ func (g *gen) transpose16(tokens, to tile.Cursor[build.F16]) {
 // valueTile returns the first slot of transposed V. Each row is one
 // dimension of V, each column one token.
 func (g *gen) valueTile() tile.KMajor {
-	return tile.NewKMajor(g.k, g.ringV.First(), g.c.columns(g.d), g.c.TileN)
+	return tile.NewKMajor(g.k, g.ringV.First(), g.c.columns(g.dv), g.c.TileN)
 }
 
 // writeOnes fills the extra dimensions of each slot of V, with which the tensor cores sum
@@ -200,7 +200,7 @@ func (g *gen) writeOnes() {
 	word := k.TidX()
 	for slot := range g.c.slots(ringV, g.d) {
 		for block := range g.c.TileN / v.Width() { // its last eight rows
-			to := build.SharedAs[build.U32](g.ringV.At(slot), (block*v.Rows+g.d)*v.Width())
+			to := build.SharedAs[build.U32](g.ringV.At(slot), (block*v.Rows+g.dv)*v.Width())
 			k.If(word.SetpLt(8*v.Width()/4), func() {
 				ones := k.U64(sumUnits(g.c.TileN, v.Width(), block))
 				isOne := ones.Shr(word.Shr(2)).CvtU32().And(1)

@@ -14,12 +14,12 @@ type columnRange struct{ from, n int }
 
 // products returns the columns of each product with V. The last product includes the columns
 // of row sums and what ProductColumns does not divide.
-func (c Config) products(d int) (list []columnRange) {
-	all, each := c.columns(d), c.ProductColumns
+func (c Config) products(dv int) (list []columnRange) {
+	all, each := c.columns(dv), c.ProductColumns
 	if each == 0 {
 		return []columnRange{{0, all}}
 	}
-	for from := 0; from+each <= d; from += each {
+	for from := 0; from+each <= dv; from += each {
 		list = append(list, columnRange{from, each})
 	}
 	last := &list[len(list)-1]
@@ -28,27 +28,27 @@ func (c Config) products(d int) (list []columnRange) {
 }
 
 // widestProduct returns the columns of the last product, which has the most.
-func (c Config) widestProduct(d int) int {
-	list := c.products(d)
+func (c Config) widestProduct(dv int) int {
+	list := c.products(dv)
 	return list[len(list)-1].n
 }
 
 // inFlight returns how many products with V run at the same time. Together they have as many
 // accumulators as 128 columns need: S has as many, and is not in use then.
-func (c Config) inFlight(d int) int {
+func (c Config) inFlight(dv int) int {
 	const columns = 128
 	if c.ProductColumns == 0 {
 		return 1
 	}
-	return min(max(columns/c.ProductColumns, 1), len(c.products(d)))
+	return min(max(columns/c.ProductColumns, 1), len(c.products(dv)))
 }
 
 // registersOfT returns the registers per thread of all products in flight.
-func (c Config) registersOfT(d int) int { return c.inFlight(d) * c.widestProduct(d) / 2 }
+func (c Config) registersOfT(dv int) int { return c.inFlight(dv) * c.widestProduct(dv) / 2 }
 
 func (g *gen) productAccumulators() (T []*tile.Frag) {
-	for range g.c.inFlight(g.d) {
-		T = append(T, g.wg.Accumulator(g.c.widestProduct(g.d)))
+	for range g.c.inFlight(g.dv) {
+		T = append(T, g.wg.Accumulator(g.c.widestProduct(g.dv)))
 	}
 	return T
 }
@@ -58,7 +58,7 @@ func (g *gen) productAccumulators() (T []*tile.Frag) {
 // when the columns of an earlier one have been added to O, into the same accumulator.
 func (a *consumer) addProduct(P tile.Bytes8, slot build.U32, w []build.F32, done func()) {
 	g, wg := a.g, a.wg
-	list := g.c.products(g.d)
+	list := g.c.products(g.dv)
 	T := func(i int) *tile.Frag { return a.T[i%len(a.T)].Columns(0, list[i].n) }
 	start := func(i int) {
 		wg.Fence()
