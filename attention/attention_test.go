@@ -65,7 +65,7 @@ func newTestOp(t *testing.T, dev device.Device, p Problem, opt Options) *Op {
 func inputs(t *testing.T, p Problem) *ref.Inputs {
 	t.Helper()
 	p = p.Filled()
-	in, err := ref.Generate("normal", 0, problem.Shape{B: p.B, Hq: p.Hq, Hkv: p.Hkv, Sq: p.Sq, Skv: p.Skv, D: p.D})
+	in, err := ref.Generate("normal", 0, p.Shape)
 	if err != nil {
 		t.Fatal(err)
 	}
