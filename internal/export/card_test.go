@@ -97,7 +97,7 @@ func TestCardHeader(t *testing.T) {
 	if out, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, s := range []problem.Shape{problem.Square(1, 8, 512, 64), problem.Square(3, 5, 129, 64), {B: 2, Hq: 8, Hkv: 2, Sq: 4, Skv: 4096, D: 64}} {
+	for _, s := range []problem.Shape{problem.Square(1, 8, 512, 64), problem.Square(3, 5, 129, 64), problem.Square(2, 20, 777, 64), problem.Square(1, 6, 3000, 64), {B: 2, Hq: 8, Hkv: 2, Sq: 4, Skv: 4096, D: 64}} {
 		for causal := range 2 {
 			x, err := ref.Generate("normal", 7, s)
 			if err != nil {

@@ -236,7 +236,8 @@ def dump():
     """Write outputs for the Go library: inputs are float32, and the names say the shape."""
     if len(sys.argv) < 3:
         return
-    for shape in ((1, 8, 8, 512, 512, 64), (2, 8, 8, 256, 256, 64), (1, 4, 1, 64, 1024, 128), (1, 16, 16, 1024, 1024, 128), (2, 32, 8, 1, 4096, 128)):
+    for shape in ((1, 8, 8, 512, 512, 64), (2, 8, 8, 256, 256, 64), (1, 4, 1, 64, 1024, 128), (1, 16, 16, 1024, 1024, 128), (2, 32, 8, 1, 4096, 128),
+                  (3, 5, 5, 129, 129, 64), (2, 20, 20, 777, 777, 64), (1, 40, 8, 300, 1500, 128), (17, 3, 3, 200, 200, 128), (1, 6, 6, 3000, 3000, 64)):
         for causal in (0, 1):
             q, k, v = make(*shape, dtype=torch.float32)
             o = attest.attention(*quantised(q, k, v), causal=bool(causal), out_dtype=torch.float16)
