@@ -44,12 +44,15 @@ const (
 type point struct{ length, dim, group int }
 
 // drawAt returns a problem with the lengths, the head dimension and the heads of a point. Its other
-// features are drawn: batches, masks, soft caps, sinks, layouts, placements, page sizes, formats and
-// scales.
+// features are drawn: heads of V of another size, batches, masks, soft caps, sinks, layouts, placements,
+// page sizes, formats and scales.
 func drawAt(r *rand.Rand, x point, target ptx.Target) problem.Attention {
 	coin := func(n int) bool { return r.IntN(n) == 0 }
 	group := groups[x.group]
 	p := problem.Attention{Shape: problem.Shape{B: 1 + r.IntN(3), Hq: 6, Hkv: 6 / group, Sq: lengths[x.length][0], Skv: lengths[x.length][1], D: dims[x.dim]}}
+	if coin(5) {
+		p.DV = dims[r.IntN(len(dims))]
+	}
 	for most := limit(); p.Shape.FLOP() > most && (p.B > 1 || p.Hkv > 1); {
 		p.B, p.Hkv = max(p.B-1, 1), max(p.Hkv-1, 1)
 		p.Hq = group * p.Hkv

@@ -44,6 +44,13 @@ func TestResources(t *testing.T) {
 			})
 		}
 	}
+	p := heads(deepSeek, 1, 1, 0)
+	for _, c := range designed(p) {
+		t.Run(fmt.Sprintf("D %v %v", deepSeek, c), func(t *testing.T) {
+			t.Parallel()
+			compile(t, c.able(p), c)
+		})
+	}
 }
 
 // compile compiles a kernel with ptxas, and reports what it should not say.
