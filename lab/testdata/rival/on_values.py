@@ -44,13 +44,14 @@ class Case:
 
 def attention(request):
     """O in plain Python, over a few rows."""
-    (batch, heads, queries, d), (_, heads_kv, keys, _) = request["q"], request["kv"]
+    (batch, heads, queries, d), (_, heads_kv, keys, _) = request["q"], request["k"]
+    dv = request["v"][3]
     files = {}
     for name in "qkv":
         with open(request["inputs"][name], "rb") as f:
             files[name] = array.array("f", f.read())
     out = array.array("f")
-    row = lambda x, at: x[at * d : (at + 1) * d]
+    row = lambda x, at, n=d: x[at * n : (at + 1) * n]
     for b in range(batch):
         for h in range(heads):
             first = (b * heads_kv + h * heads_kv // heads) * keys
@@ -60,6 +61,6 @@ def attention(request):
                 scores = [sum(map(float.__mul__, q, row(files["k"], first + j))) / math.sqrt(d) for j in range(seen)]
                 top = max(scores)
                 p = [math.exp(x - top) for x in scores]
-                rows = [row(files["v"], first + j) for j in range(seen)]
+                rows = [row(files["v"], first + j, dv) for j in range(seen)]
                 out.extend(sum(map(float.__mul__, p, column)) / sum(p) for column in zip(*rows))
     return out
