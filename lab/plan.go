@@ -36,7 +36,7 @@ type Plan struct {
 	Sensor device.Sensor `json:"-"` // read around timed batches, if there is one
 
 	Targets []ptx.Target    // the targets whose resources are measured
-	Budget  *record.Budget  // nil is gate.BudgetFor
+	Budget  *record.Budget  // nil is [Subject.Budget]
 	Ask     resources.Asked `json:"-"` // the sources of resources
 	// Criteria are recorded before anything is measured; nil selects the defaults.
 	Criteria *record.Criteria

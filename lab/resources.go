@@ -15,7 +15,7 @@ import (
 
 // resources finds what the kernel uses on each target of the plan that can run it.
 func (m *measurement) resources(ctx context.Context) error {
-	r := &record.Resources{Budget: gate.BudgetFor(m.s.Target.String())}
+	r := &record.Resources{Budget: m.s.Budget()}
 	if m.p.Budget != nil {
 		r.Budget = *m.p.Budget
 	}
@@ -51,6 +51,14 @@ func (m *measurement) resources(ctx context.Context) error {
 	}
 	m.r.Resources = r
 	return nil
+}
+
+// Budget returns the budget of the resources gate: the default of the target, with more shared memory if
+// the kernel states that it needs more.
+func (s *Subject) Budget() record.Budget {
+	b := gate.BudgetFor(s.Target.String())
+	b.Shared = max(b.Shared, s.Structure["shared_budget"])
+	return b
 }
 
 // targets returns the target of the PTX and then the other targets of the plan that run it.

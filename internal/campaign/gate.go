@@ -16,7 +16,6 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/lab"
-	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -310,12 +309,12 @@ func (g *Gate) plan(j job, baseline *lab.Subject) lab.Plan {
 	return p
 }
 
-// budget returns the budget of a kernel; nil selects the default of its target.
+// budget returns the budget of a kernel; nil selects [lab.Subject.Budget].
 func (g *Gate) budget(s *lab.Subject) *record.Budget {
 	if g.Registers == 0 && g.Shared == 0 {
 		return nil
 	}
-	b := gate.BudgetFor(s.Target.String())
+	b := s.Budget()
 	if g.Registers > 0 {
 		b.Registers = g.Registers
 	}

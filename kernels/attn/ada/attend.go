@@ -12,35 +12,148 @@ import (
 func (g *gen) attend(it part.Item) {
 	k := g.k
 	a := g.newWarp(it)
-	ring := g.openRing(it, a.loadScales) // copies of Q, K and V begin
-	ring.waitFirst()
-	k.SyncThreads() // Q and the keys of the first round have arrived
 	a.loadQ()
-	k.If(it.Tiles.SetpGt(0), func() { a.scores(a.S, ring.offset(ring.Slot())) }) // S = Q·Kᵀ
-
-	g.work.EachTile(it, k.U32(0), 1, func(j build.U32) {
-		ring.Wait() // this thread's part of V of round j, and of K of the next round, has arrived
-		ring.sync() // all parts have arrived, and the team has finished the round before
-		slot := ring.Slot()
-		ring.refill(j) // overwrites V of the round before and K of this round
-		K := ring.offset(a.nextKeys(ring, slot, j))
-		g.mask.Apply(a.S, g.w.Lane, j.MulLo(g.c.roundKeys()).Add(g.share.MulLo(g.c.TileN)), a.row)
+	factors := g.scales.Load(it.HeadInBatch)
+	a.ring = g.openRing(it)
+	a.open()
+	a.ring.start(func() { a.prepare(factors()) })
+	k.If(it.Tiles.SetpGt(0), func() {
+		a.scores(a.S, a.K, 0, 0, g.c.TileN) // S = Q·Kᵀ
+		a.ring.fill(1, a.ring.ahead())
 		if g.c.Ahead {
-			a.scores(a.next, K) // S = Q·Kᵀ of the next round
+			a.roundsAhead()
+		} else {
+			a.rounds()
 		}
-		t := a.softmax.Tile(a.S) // m = rowmax S
-		w := t.Raise()           // m' = max(m, m₀), w = 2^(c·m₀ - c·m'), m₀ = m = m'
-		P := t.Exp(0, g.c.TileN) // P = 2^(c·S - c·m + 8)
-		t.Sum(P)
-		t.AddSums(w) // l = w·l + ΣP
-		weights := g.mul.weights(P)
-		if !g.c.Ahead {
-			k.If(j.SetpGt(0), func() { a.scores(a.S, K) }) // S = Q·Kᵀ of the next round
-		}
-		a.output(ring.offset(slot), weights, w) // O = w·O + P·V
-		a.advance()
+	}).Else(a.announce)
+	if g.c.Shares > 1 {
+		k.BarSyncThreads(g.group.Add(1+g.c.Shares), 32*g.c.Shares) // the warps with these rows have announced their sums
+		a.total()
+	}
+	a.end()
+}
+
+// rounds computes all rounds. P·V of the last round stands after the loop: the scores are then dead
+// during P·V, which saves their registers.
+func (a *warp) rounds() {
+	k, r := a.g.k, a.ring
+	tile := build.NewVar(r.last)
+	kept := a.g.newKept()
+	k.While(func() build.Pred {
+		j := tile.Get()
+		a.mask(a.S, j)
+		kept.set(a.weigh(a.S))
+		r.arrive(j)
+		return j.SetpGt(0)
+	}, func() {
+		next := r.next()
+		a.scores(a.S, a.K.Plus(next), 0, 0, a.g.c.TileN) // S = Q·Kᵀ of the next round
+		a.output(a.V.Plus(r.slot.Get()), kept.get())     // O = w·O + P·V
+		r.advance(next)
+		tile.Set(tile.Get().Sub(1))
 	})
-	a.end(ring)
+	a.announce()
+	a.output(a.V.Plus(r.slot.Get()), kept.get())
+}
+
+// roundsAhead computes all rounds with [Config.Ahead].
+func (a *warp) roundsAhead() {
+	k, r := a.g.k, a.ring
+	tile := build.NewVar(r.last)
+	k.Until(func() build.Pred {
+		j, slot, next := tile.Get(), r.slot.Get(), r.next()
+		a.mask(a.S, j)
+		r.arrive(j)
+		a.scores(a.next, a.K.Plus(next.Selp(slot, j.SetpGt(0))), 0, 0, a.g.c.TileN) // the last round computes its own scores again
+		a.output(a.V.Plus(slot), a.weigh(a.S))
+		r.advance(next)
+		for i := range a.S.Elements() {
+			a.S.Set(i, a.next.Get(i))
+		}
+		tile.Set(j.Sub(1))
+		return j.SetpEq(0)
+	})
+	a.announce()
+}
+
+// weighed is what a round computes from scores: P as operands A, one for each 32 keys, and the
+// factor w of O before this round.
+type weighed struct {
+	P []left
+	w []build.F32
+}
+
+// mask gives the score -∞ to the keys of KV tile j that a row does not see.
+func (a *warp) mask(S *tile.Frag, j build.U32) {
+	g := a.g
+	g.mask.Apply(S, g.w.Lane, j.MulLo(g.c.roundKeys()).Add(g.share.MulLo(g.c.TileN)), a.row)
+}
+
+// weigh turns scores into weights.
+func (a *warp) weigh(S *tile.Frag) (x weighed) {
+	t := a.softmax.Tile(S)         // m = rowmax S
+	return a.weights(t, t.Raise()) // m' = max(m, m₀), w = 2^(c·m₀ - c·m'), m₀ = m = m'
+}
+
+// weights turns the scores of a tile into weights. w is the factor of O before this tile; nil is 1.
+func (a *warp) weights(t *part.Tile, w []build.F32) weighed {
+	g, x := a.g, weighed{w: w}
+	for n := 0; n < g.c.TileN; n += stepKeys {
+		P := t.Exp(n, n+stepKeys) // P = 2^(c·S - c·m + 8)
+		t.Sum(P)
+		x.P = append(x.P, g.mul.weights(P)...)
+	}
+	t.AddSums(x.w) // l = w·l + ΣP
+	return x
+}
+
+// kept are variables for what a round computes, for the code after the loop.
+type kept struct {
+	P [][][]*build.Var[build.B32] // by 32 keys, operand and register
+	w []*build.Var[build.F32]
+}
+
+func (g *gen) newKept() (v kept) {
+	operands := 1
+	if g.c.Widen {
+		operands = 2
+	}
+	for range g.c.TileN / stepKeys {
+		var P [][]*build.Var[build.B32]
+		for range operands {
+			P = append(P, build.Vars(g.k.B32(0), 4))
+		}
+		v.P = append(v.P, P)
+	}
+	v.w = build.Vars(g.k.F32(0), slots)
+	return v
+}
+
+func (v kept) set(x weighed) {
+	for step, P := range x.P {
+		for i, words := range P {
+			for r, word := range words {
+				v.P[step][i][r].Set(word)
+			}
+		}
+	}
+	for s, w := range x.w {
+		v.w[s].Set(w)
+	}
+}
+
+func (v kept) get() (x weighed) {
+	for _, operands := range v.P {
+		var P left
+		for _, r := range operands {
+			P = append(P, [4]build.B32{r[0].Get(), r[1].Get(), r[2].Get(), r[3].Get()})
+		}
+		x.P = append(x.P, P)
+	}
+	for _, w := range v.w {
+		x.w = append(x.w, w.Get())
+	}
+	return x
 }
 
 // lift multiplies P by 2^8: P reaches from 0 to 256, where e4m3 ends at 448.
@@ -54,23 +167,23 @@ type warp struct {
 	g       *gen
 	it      part.Item
 	row     build.U32 // the first of its query rows
-	q       tile.ATile
-	flip    build.B32 // changes the signs of Q if the factor of the scores is negative
-	Q       []left    // the fragments of Q, one for each 32 columns, if Q stays in registers
+	ring    *ring
+	q       tile.ATile     // Q in shared memory, if it does not stay in registers
+	words   [][4]build.B32 // Q as it is in memory, for each 32 columns
+	flip    build.B32      // changes the signs of Q if the factor of the scores is negative
+	Q       []left         // the fragments of Q, one for each 32 columns, if Q stays in registers
 	K, V    tile.B
 	S, next *tile.Frag         // scores of this round, and with Ahead those of the next round
 	O       []part.Accumulator // 32 columns each
 	softmax *part.Softmax
+	totals  totals
+	box     mailbox
 	vs      build.F32
 }
 
 func (g *gen) newWarp(it part.Item) *warp {
-	a := &warp{
-		g: g, it: it, row: g.row0(it),
-		q: g.w.A(g.tile(g.plan.q, g.c.Rows).Sub(g.group.MulLo(warpRows), 0, warpRows, g.d/2)),
-		K: g.w.BT(g.ownTile(0)), V: g.w.B(g.ownTile(g.plan.tile)), S: g.w.Accumulator(g.c.TileN),
-	}
-	if g.c.Ahead {
+	a := &warp{g: g, it: it, row: g.row0(it), S: g.w.Accumulator(g.c.TileN)}
+	if g.c.Ahead || g.c.Whole {
 		a.next = g.w.Accumulator(g.c.TileN)
 	}
 	for range g.d / groupCols {
@@ -79,85 +192,88 @@ func (g *gen) newWarp(it part.Item) *warp {
 	return a
 }
 
-// loadScales reads the scales of the head.
-func (a *warp) loadScales() {
-	g := a.g
-	c := g.scales.Logit(a.it.Head)
-	a.vs = g.scales.Value(a.it.Head)
-	a.flip = g.k.B32(0x80808080).Selp(0, c.SetpLt(0))
-	a.softmax = part.NewSoftmax(g.k, part.Numerics{Lift: lift}, build.NewVar(part.Magnitude(c)), slots)
-}
-
-// loadQ reads Q into registers, if there are enough.
+// loadQ reads Q into registers, if there are enough: each lane reads its words of operand A from
+// global memory. The rows after the last query have the words of the last one, and are not stored.
 func (a *warp) loadQ() {
-	if !a.g.c.keepsQ(a.g.d) {
+	g := a.g
+	if !g.c.keepsQ(g.d) {
+		a.q = g.w.A(g.tile(g.plan.q, g.c.Rows).Sub(g.group.MulLo(warpRows), 0, warpRows, g.d/2))
 		return
 	}
-	for i := range a.g.d / 32 {
-		a.Q = append(a.Q, a.query(i))
+	head := g.q.Addr().Add(a.it.Head.MulWide(g.seqQ.MulLo(g.d)))
+	var rows [slots]build.Global[build.B32]
+	for s := range rows {
+		row := a.row.Add(g.w.Lane.Shr(2)).Add(8 * s).Min(g.seqQ.Sub(1))
+		at := build.GlobalAt[build.B8](head).At(row.MulLo(g.d).Add(g.w.Lane.And(3).Shl(2)))
+		rows[s] = build.GlobalAt[build.B32](at.Addr())
+	}
+	for i := range g.d / 32 {
+		at := func(s, half int) build.B32 { return rows[s].Plus(8*i + 4*half).Ld() }
+		a.words = append(a.words, [4]build.B32{at(0, 0), at(1, 0), at(0, 1), at(1, 1)})
 	}
 }
 
-// query returns columns 32·i to 32·i+31 of Q.
-func (a *warp) query(i int) left {
-	if a.Q != nil && i < len(a.Q) {
-		return a.Q[i]
+// open finds the tiles of K and V. It comes after the first copies, because they should start early.
+func (a *warp) open() {
+	g := a.g
+	a.K, a.V = g.w.BT(g.ownTile(0)), g.w.B(g.ownTile(g.plan.values))
+}
+
+// prepare takes the factors of the head: of the scores, and of the output.
+func (a *warp) prepare(logit, value build.F32) {
+	g := a.g
+	a.vs, a.totals = value, g.newTotals()
+	a.flip = g.k.B32(0x80808080).Selp(0, logit.SetpLt(0))
+	a.softmax = part.NewSoftmax(g.k, part.Numerics{Lift: lift}, build.NewVar(part.Magnitude(logit)), slots)
+	for _, words := range a.words {
+		a.Q = append(a.Q, a.operand(words))
 	}
-	words := a.q.Words(i)
+}
+
+// operand returns words of Q, with the sign of the factor of the scores, as operand A.
+func (a *warp) operand(words [4]build.B32) left {
 	for w := range words {
 		words[w] = words[w].Xor(a.flip)
 	}
 	return a.g.mul.left(words)
 }
 
-// nextKeys returns the slot with the keys of the next round. With Ahead, the last round computes
-// its own scores again, because a branch around them would keep them apart from the exponentials.
-func (a *warp) nextKeys(r *ring, slot, j build.U32) build.U32 {
-	next := r.next(slot)
-	if !a.g.c.Ahead {
-		return next
+// query returns columns 32·i to 32·i+31 of Q.
+func (a *warp) query(i int) left {
+	if a.Q != nil {
+		return a.Q[i]
 	}
-	return next.Selp(slot, j.SetpGt(0))
+	return a.operand(a.q.Words(i))
 }
 
-// advance makes the scores of the next round those of this round.
-func (a *warp) advance() {
-	if a.next == nil {
-		return
-	}
-	for i := range a.S.Elements() {
-		a.S.Set(i, a.next.Get(i))
-	}
-}
-
-// scores computes S = Q·Kᵀ from the keys in a slot, which begins at an offset in bytes.
-func (a *warp) scores(S *tile.Frag, slot build.U32) {
+// scores computes columns from to to-1 of S = Q·Kᵀ, whose keys begin at row n0 of the tile of K.
+func (a *warp) scores(S *tile.Frag, K tile.B, n0, from, to int) {
 	g := a.g
 	form, _ := g.mul.forms()
-	K := a.K.Plus(slot).Hoist()
+	K = K.Hoist()
 	g.k.Comment("S = Q·Kᵀ")
 	for i := range g.d / 32 {
 		Q := a.query(i)
-		for n := 0; n < g.c.TileN; n += 16 {
-			words := K.Words(16*i, n)
+		for n := from; n < to; n += 16 {
+			words := K.Words(16*i, n0+n)
 			g.multiply(S, n/8, form, Q, g.mul.right([2]build.B32{words[0], words[1]}), i == 0)
 			g.multiply(S, n/8+1, form, Q, g.mul.right([2]build.B32{words[2], words[3]}), i == 0)
 		}
 	}
 }
 
-// output computes O = w·O + P·V, 32 columns at a time. Sums of FP8 products keep 14 bits on Ada,
-// so T = P·V is a fresh accumulator for each tile, and one fma adds it to O in f32.
-func (a *warp) output(slot build.U32, P []left, w []build.F32) {
+// output computes O = w·O + P·V from the values of a slot, 32 columns at a time. Sums of FP8 products
+// keep 14 bits on Ada, so T = P·V is a fresh accumulator for each tile, and one fma adds it to O in f32.
+func (a *warp) output(V tile.B, x weighed) {
 	g := a.g
-	V := a.V.Plus(slot).Hoist()
+	V = V.Hoist()
 	for i, O := range a.O {
 		T := g.w.Accumulator(groupCols)
 		g.k.Comment("T = P·V")
-		for step := range P {
-			a.values(T, V, 32*step, groupCols/2*i, P[step], step == 0)
+		for step, P := range x.P {
+			a.values(T, V, 32*step, groupCols/2*i, P, step == 0)
 		}
-		O.ScaleAdd(g.k, w, T)
+		O.ScaleAdd(g.k, x.w, T)
 	}
 }
 

@@ -17,7 +17,7 @@ func TestCardBits(t *testing.T) {
 		for _, c := range variants(d) {
 			card := kerneltest.Card(t, c.target())
 			for range 2 {
-				p := randomProblem(r, d)
+				p := c.fit(randomProblem(r, d))
 				in := generate(t, "normal", p, r.Uint64())
 				b := newBench(t, card, in)
 				got := b.run(c)

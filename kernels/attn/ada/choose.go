@@ -12,17 +12,17 @@ import (
 
 // Throughput returns the design for problems that fill the GPU: one warp for each 16 rows, and as
 // many warps as there are registers for. Several small blocks on an SM are faster than a large one,
-// because warps of different blocks never wait for each other. By the model of an L4, the tensor
-// cores are busy for 73 % of the time with D = 64 and for 76 % with D = 128.
+// because warps of different blocks never wait for each other. Blocks of fewer than 64 rows would need
+// more bytes of K and V than the L2 cache delivers.
 func Throughput(headDim int, widen bool) Config {
-	c := Config{Rows: 128, TileN: 64, Shares: 1, Stages: 2, BlocksPerSM: 2, Widen: widen}
+	c := Config{Rows: 64, TileN: 64, Shares: 1, Stages: 2, BlocksPerSM: 4, Widen: widen}
 	switch {
 	case widen: // operands of f16 take twice the registers
-		c.BlocksPerSM, c.TileN = 1, 32
+		c.Rows, c.BlocksPerSM, c.TileN = 128, 1, 32
 	case headDim == 96 || headDim == 128:
-		c.Rows, c.TileN, c.BlocksPerSM, c.Ahead = 64, 32, 3, true
+		c.TileN, c.Stages, c.BlocksPerSM, c.Ahead = 32, 3, 3, true
 	case headDim == 256:
-		c.TileN, c.BlocksPerSM = 32, 1
+		c.Rows, c.TileN, c.BlocksPerSM = 128, 32, 1
 	}
 	return c
 }
@@ -30,20 +30,24 @@ func Throughput(headDim int, widen bool) Config {
 // Latency returns the design for problems with few tiles: warps split the keys of their rows. It
 // chooses the number of rows per block with the lowest estimated time. For 8 heads of 512 rows on
 // an L4 with 58 SMs, that is 80 rows: they make 56 blocks, one per SM at most. Blocks of 64 rows
-// would give two blocks to 6 of the SMs.
+// would give two blocks to 6 of the SMs. If all keys fit in shared memory, the block needs no ring.
 func Latency(p problem.Attention, sms int, widen bool) Config {
 	return fastest(splitting(p.D, widen), p, sms)
 }
 
 // splitting returns the configurations that Latency compares.
 func splitting(headDim int, widen bool) (list []Config) {
+	ring := Config{TileN: 32, Stages: 3, BlocksPerSM: 1, Widen: widen}
+	if headDim == 256 {
+		ring.Stages = 2
+	}
+	whole := Config{TileN: 32, Stages: 4, BlocksPerSM: 1, Widen: widen, Whole: true}
 	for _, shares := range []int{4, 2} {
-		for rows := 128; rows >= warpRows; rows -= warpRows {
-			c := Config{Rows: rows, TileN: 32, Shares: shares, Stages: 3, BlocksPerSM: 1, Widen: widen}
-			if headDim == 256 {
-				c.Stages = 2
+		for _, c := range []Config{whole, ring} {
+			for c.Rows = 128; c.Rows >= warpRows; c.Rows -= warpRows {
+				c.Shares = shares
+				list = append(list, c)
 			}
-			list = append(list, c)
 		}
 	}
 	return list
@@ -85,6 +89,8 @@ const (
 	perBlock = 2800
 	// perMerge is added where warps merge their results.
 	perMerge = 900
+	// perWhole is the sum of both with Whole.
+	perWhole = 3400
 	// l2Bytes are the bytes that the L2 cache delivers to an SM in ten clocks.
 	l2Bytes = 133
 	// subCores are the parts of an SM, each with a tensor core and with a quarter of the warps.
@@ -93,17 +99,24 @@ const (
 	perProduct = 16
 )
 
-// busy is the percentage of the time for which the tensor core of a sub-core is busy, by its number of
-// warps.
-const busy = "warps == 1 ? 40 : (warps == 2 ? 60 : 68 + 2*min(warps - 3, 3))"
+// busy and busyWhole are the percentage of the time for which the tensor core of a sub-core is busy, by its
+// number of warps, and busyWhole is for Whole. Warps of different blocks do not wait for each other.
+const (
+	busy      = "(warps == 1 ? 40 : (warps == 2 ? 60 : 68 + 2*min(warps - 3, 3))) + 4*(resident - 1)"
+	busyWhole = "warps == 1 ? 62 : (warps == 2 ? 70 : 76 + 2*min(warps - 3, 2))"
+)
 
 // terms returns the named values of [cost]. Exported files evaluate them too, so they are expressions.
 // They are in integers, which all languages compute alike: a round is in tenths of a clock.
 func (c Config) terms(causal bool) []kernel.Binding {
-	ends := perBlock
-	if c.Shares > 1 {
+	ends, busy := perBlock, busy
+	switch {
+	case c.Whole:
+		ends, busy = perWhole, busyWhole
+	case c.Shares > 1:
 		ends += perMerge
 	}
+	warps := c.rowGroups() * c.Shares
 	// An SM has the rounds of all its blocks. Causal blocks start with the longest, so an SM has about
 	// as many as the average block, and at least those of the longest block.
 	rounds := "per_sm*longest"
@@ -115,10 +128,12 @@ func (c Config) terms(causal bool) []kernel.Binding {
 	return []kernel.Binding{
 		attn.Let("per_sm", fmt.Sprintf("cdiv(B*H*cdiv(Sq, %d), SMs)", c.Rows)),
 		attn.Let("resident", fmt.Sprintf("min(per_sm, %d)", c.BlocksPerSM)),
-		attn.Let("warps", fmt.Sprintf("cdiv(%d*resident, %d)", c.rowGroups()*c.Shares, subCores)),
+		attn.Let("warps", fmt.Sprintf("cdiv(%d*resident, %d)", warps, subCores)),
 		attn.Let("busy", busy),
-		// The products of a sub-core in a round of all resident blocks, and what they load.
-		attn.Let("products", fmt.Sprintf("warps*%d*D*2*%d*1000/(8*32*busy)", c.TileN, perProduct)),
+		// The products of a sub-core in a round of all resident blocks, and what they load. A sub-core with
+		// fewer warps than others is done earlier, and leaves them the shared memory: the number of warps
+		// is the mean of the average and the largest.
+		attn.Let("products", fmt.Sprintf("(%d*warps + %d*resident)*%d*D*2*%d*1000/(2*%d*8*32*busy)", subCores, warps, c.TileN, perProduct, subCores)),
 		attn.Let("loads", fmt.Sprintf("resident*2*%d*D*100/%d", c.roundKeys(), l2Bytes)),
 		attn.Let("longest", fmt.Sprintf("cdiv(Skv, %d)", c.roundKeys())),
 		attn.Let("rounds", rounds),

@@ -22,6 +22,9 @@ type Config struct {
 	// basic block, so that the tensor cores are busy meanwhile. It takes registers for both, and the
 	// scores of the last round are computed twice, so it does not suit few rounds.
 	Ahead bool `json:"ahead"`
+	// Whole gives every round a slot of its own. A warp then has at most 128 keys: so few that the
+	// tensor cores add P·V to O, which saves registers and an fma per element and round.
+	Whole bool `json:"whole"`
 	// BlocksPerSM is the number of blocks that share the registers of an SM.
 	BlocksPerSM int `json:"blocks_per_sm"`
 	// Widen converts bytes to f16 before each product, for chips before sm_89, whose tensor
@@ -38,6 +41,9 @@ func (c Config) String() string {
 	if c.Ahead {
 		s += " ahead"
 	}
+	if c.Whole {
+		s += " whole"
+	}
 	if c.BlocksPerSM > 1 {
 		s += fmt.Sprintf(" blocks-%d", c.BlocksPerSM)
 	}
@@ -51,6 +57,7 @@ const (
 	warpRows   = 16      // query rows of a warp
 	stepKeys   = 32      // keys that one product of P·V sums over
 	groupCols  = 32      // columns of O that are accumulated at a time
+	wholeKeys  = 128     // keys of a warp over which the tensor cores add up O; more would cost accuracy
 	sharedUnit = 1 << 10 // the alignment of shared tiles; also what the driver reserves per block
 	maxThreads = 1024
 )
@@ -83,8 +90,14 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("%d rows with keys split over %d warps: a block would have %d threads, at most %d are possible", c.Rows, c.Shares, c.threads(), maxThreads)
 	case p.D/c.Shares%16 != 0:
 		return fmt.Errorf("head dimension %d with keys split over %d warps: each warp merges an equal share of the columns, a multiple of 16; use fewer shares", p.D, c.Shares)
-	case c.Stages < 2 || c.Stages > 8:
+	case c.Ahead && c.Shares > 1:
+		return fmt.Errorf("scores ahead with keys split over %d warps: use one of both", c.Shares)
+	case !c.Whole && (c.Stages < 2 || c.Stages > 8):
 		return fmt.Errorf("%d stages: use 2 to 8", c.Stages)
+	case c.Whole && (c.Stages < 1 || c.Stages*c.TileN > wholeKeys || c.Shares == 1 || c.Ahead):
+		return fmt.Errorf("all keys in shared memory with %v: use 2 or 4 warps for the keys of 16 rows, at most %d keys for each of them, and no scores ahead", c, wholeKeys)
+	case c.Whole && !c.keepsQ(p.D):
+		return fmt.Errorf("head dimension %d with %v: Q does not fit in the registers; use slots that are filled again", p.D, c)
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
 	}
@@ -116,21 +129,26 @@ func (c Config) threads() int { return 32 * c.rowGroups() * c.Shares }
 // roundKeys returns the keys of a round: a tile for each share.
 func (c Config) roundKeys() int { return c.TileN * c.Shares }
 
-// registers returns the registers per thread if BlocksPerSM blocks share an SM.
+// registers returns the registers per thread if BlocksPerSM blocks share an SM. Each of its four parts
+// has a quarter of the registers and of a block's warps, rounded up.
 func (c Config) registers() int {
-	const inAll, most = 65536, 255
-	return min(inAll/c.BlocksPerSM/c.threads()/8*8, most)
+	const inPart, most = 65536 / subCores, 255
+	warps := ceil(c.threads()/32, subCores)
+	return min(inPart/c.BlocksPerSM/(32*warps)/8*8, most)
 }
 
 // registersNeeded estimates how many registers are live at once in the loop.
 func (c Config) registersNeeded(p problem.Attention) int {
-	const others = 32 // addresses, fragments of K and V, positions in the ring, m, l, c
+	others := 32 // addresses, fragments of K and V, positions in the ring, m, l, c
 	S, P, T := c.TileN/2, c.TileN/8, groupCols/2
 	if c.Widen {
 		P *= 2
 	}
 	if c.Ahead {
 		P += S
+	}
+	if c.Whole { // no ring, and no T
+		others, T = 24, 0
 	}
 	return max(S, P+T) + p.D/2 + 4*c.queryWords(p.D) + others
 }
@@ -152,35 +170,63 @@ func (c Config) queryWords(d int) int {
 func (c Config) keepsQ(d int) bool { return c.queryWords(d) > 1 }
 
 // plan is the layout of a block's shared memory, in bytes from its beginning. Each team, the warps
-// with the same share of the keys, has a ring of its own. Once it has finished with its ring, it
-// writes what it sends to other teams over it.
+// with the same share of the keys, has a ring of its own. When no warp of a team reads keys any more,
+// it writes what it sends to other teams over them.
 type plan struct {
-	q, rings int // the tile of Q, and the first team's ring
-	tile     int // bytes of a tile of K or V; a slot has one of each
+	q, rings int // the tile of Q, if it is in shared memory, and the first team's ring
+	tile     int // bytes of a tile of K or V
+	values   int // the tiles of V in a team's ring; those of K come first
 	team     int // bytes of a team's ring
-	logs     int // the logarithms of row sums of warps that split keys; see merge.go
+	outbox   int // what the first team sends
+	sent     int // bytes from the outbox of a team to that of the next team
+	sums     int // the row sums of warps that split keys; see merge.go
+	bars     int // with Whole, mbarriers; see feed.go
 	total    int
 }
 
 // pitched reports whether rows of d bytes are padded. Rows of other lengths are swizzled.
 func pitched(d int) bool { return d&(d-1) != 0 }
 
+// take returns the place of bytes more.
+func (p *plan) take(bytes int) int {
+	at := p.total
+	p.total += roundUp(bytes)
+	return at
+}
+
 // plan returns the layout for head dimension d.
 func (c Config) plan(d int) plan {
+	if c.Whole {
+		return c.wholePlan(d)
+	}
 	p := plan{tile: roundUp(tile.Bytes(c.TileN, d, !pitched(d)))}
-	take := func(bytes int) int {
-		at := p.total
-		p.total += roundUp(bytes)
-		return at
+	p.values = max(c.Stages*p.tile, roundUp(c.outbox(d))) // what a team sends overwrites K, but not V
+	p.team = p.values + c.Stages*p.tile
+	if !c.keepsQ(d) {
+		p.q = p.take(tile.Bytes(c.Rows, d, !pitched(d)))
 	}
-	p.team = max(c.Stages*2*p.tile, roundUp(c.outbox(d)))
-	p.q = take(tile.Bytes(c.Rows, d, !pitched(d)))
-	p.rings = take(c.Shares * p.team)
+	p.rings = p.take(c.Shares * p.team)
+	p.outbox, p.sent = p.rings, p.team
 	if c.Shares > 1 {
-		p.logs = take(c.rowGroups() * c.Shares * warpRows * 4)
+		p.sums = p.take(c.rowGroups() * c.Shares * recordsBytes)
 	}
+	return p
+}
+
+// wholePlan returns the layout with Whole: K and V of all rounds, in the order of their rows in memory.
+func (c Config) wholePlan(d int) (p plan) {
+	p.tile = tile.Bytes(c.roundKeys(), d, !pitched(d))
+	p.rings = p.take(c.Stages * p.tile)
+	p.values = p.take(c.Stages * p.tile)
+	p.sent = c.outbox(d)
+	p.outbox = p.take(c.Shares * p.sent)
+	p.sums = p.take(c.rowGroups() * c.Shares * recordsBytes)
+	p.bars = p.take((c.feedBars() + c.rowGroups()) * 8)
 	return p
 }
 
 // roundUp returns bytes in whole units of 1024, within which a swizzle repeats.
 func roundUp(bytes int) int { return (bytes + sharedUnit - 1) / sharedUnit * sharedUnit }
+
+// ceil returns n/by, rounded up.
+func ceil(n, by int) int { return (n + by - 1) / by }

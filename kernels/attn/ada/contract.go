@@ -33,11 +33,25 @@ func New(p problem.Attention, c Config) (*kernel.Kernel, error) {
 			Block: []expr.Expr{expr.Const(int64(c.threads()))}, Shared: expr.Const(int64(c.plan(p.D).total)),
 		}},
 		Claims:    map[string]string{"p": string(c.products(p).precision()), "accumulator": "f32"},
-		Structure: map[string]int{"tile_q": c.Rows, "tile_kv": c.TileN, "stages": c.Stages, "split": c.Shares},
+		Structure: c.structure(p.D),
 		Config: map[string]string{
 			"config": c.String(), "head_dim": strconv.Itoa(p.D), "lse": strconv.FormatBool(p.LSE), "causal": strconv.FormatBool(p.Causal),
 		},
 	}, nil
+}
+
+// defaultShared is the shared memory in bytes that the resources gate allows a kernel that states no budget
+// of its own.
+const defaultShared = 64 << 10
+
+// structure returns the sizes inside the kernel. A design that needs more shared memory than usual states
+// its budget: what a block may have on sm_86 and sm_89.
+func (c Config) structure(d int) map[string]int {
+	sizes := map[string]int{"tile_q": c.Rows, "tile_kv": c.TileN, "stages": c.Stages, "split": c.Shares}
+	if c.plan(d).total > defaultShared {
+		sizes["shared_budget"] = sharedLimit
+	}
+	return sizes
 }
 
 func supports(p problem.Attention) []string {
@@ -60,8 +74,8 @@ const (
 	maxSeq = 1 << 23
 	// maxRowTiles keeps the number of a block in a signed 32-bit integer.
 	maxRowTiles = 1 << 28
-	// maxGridY is the largest extent of a grid in y.
-	maxGridY = 65535
+	// maxGrid is the largest extent of a grid in y and in z.
+	maxGrid = 65535
 )
 
 // rules returns the limits on the sizes of a problem. The contract states them, and
@@ -73,12 +87,19 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 		attn.Rule(fmt.Sprintf("B*H*cdiv(Sq, %d) <= %d", warpRows, maxRowTiles),
 			fmt.Sprintf("a launch has at most %d tiles of %d query rows: divide the batch", maxRowTiles, warpRows)),
 	}
-	if p.Causal {
-		return append(list, attn.Rule(fmt.Sprintf("cdiv(Sq, %d) <= %d", c.Rows, maxGridY),
-			fmt.Sprintf("causal blocks of %d rows take at most %d queries: use more rows per block", c.Rows, maxGridY*c.Rows)))
+	if keys := c.Stages * c.roundKeys(); c.Whole {
+		list = append(list, attn.Rule(fmt.Sprintf("Skv <= %d", keys),
+			fmt.Sprintf("the keys have a slot for each round, %d in all: use slots that are filled again", keys)))
 	}
-	return append(list, attn.Rule(fmt.Sprintf("B*H <= %d", maxGridY),
-		fmt.Sprintf("a launch takes at most %d heads, B*H: divide the batch", maxGridY)))
+	if p.Causal {
+		return append(list,
+			attn.Rule(fmt.Sprintf("cdiv(Sq, %d) <= %d", c.Rows, maxGrid),
+				fmt.Sprintf("causal blocks of %d rows take at most %d queries: use more rows per block", c.Rows, maxGrid*c.Rows)),
+			attn.Rule(fmt.Sprintf("B <= %d", maxGrid),
+				fmt.Sprintf("a launch takes at most %d sequences: divide the batch", maxGrid)))
+	}
+	return append(list, attn.Rule(fmt.Sprintf("H <= %d && B <= %[1]d", maxGrid),
+		fmt.Sprintf("a launch takes at most %d heads and as many sequences: divide the batch", maxGrid)))
 }
 
 // grid returns the extents of the grid. The blocks of one head start one after the other, so
@@ -87,7 +108,7 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 func (c Config) grid(p problem.Attention) []expr.Expr {
 	tiles := fmt.Sprintf("cdiv(Sq, %d)", c.Rows)
 	if p.Causal {
-		return attn.Exprs("B*H", tiles)
+		return attn.Exprs("H", "B", tiles)
 	}
-	return attn.Exprs(tiles, "B*H")
+	return attn.Exprs(tiles, "H", "B")
 }

@@ -27,7 +27,10 @@ func variants(d int) (list []Config) {
 		{Rows: 16, TileN: 32, Shares: 1, Stages: 2, BlocksPerSM: 1}, {Rows: 48, TileN: 96, Shares: 1, Stages: 2, BlocksPerSM: 1},
 		{Rows: 32, TileN: 32, Shares: 2, Stages: 4, BlocksPerSM: 1}, {Rows: 48, TileN: 32, Shares: 4, Stages: 2, BlocksPerSM: 1},
 		{Rows: 32, TileN: 64, Shares: 1, Stages: 3, BlocksPerSM: 1, Ahead: true},
+		{Rows: 80, TileN: 32, Shares: 4, Stages: 4, BlocksPerSM: 1, Whole: true}, {Rows: 32, TileN: 64, Shares: 2, Stages: 2, BlocksPerSM: 1, Whole: true},
+		{Rows: 32, TileN: 32, Shares: 2, Stages: 3, BlocksPerSM: 1, Whole: true}, {Rows: 16, TileN: 64, Shares: 4, Stages: 1, BlocksPerSM: 1, Whole: true},
 	} {
+		p := c.fit(p)
 		if c.Check(p) == nil && !slices.Contains(list, c) {
 			list = append(list, c)
 		}
@@ -36,6 +39,14 @@ func variants(d int) (list []Config) {
 		}
 	}
 	return list
+}
+
+// fit returns a problem that has no more keys than a configuration takes.
+func (c Config) fit(p problem.Attention) problem.Attention {
+	if c.Whole {
+		p.Skv = min(p.Skv, c.Stages*c.roundKeys())
+	}
+	return p
 }
 
 // lengths are at the edges of tiles and next to them.
@@ -114,7 +125,7 @@ func TestRandomProblems(t *testing.T) {
 				continue
 			}
 			for range rounds {
-				p := randomProblem(r, d)
+				p := c.fit(randomProblem(r, d))
 				if p.Hq*p.B*p.Sq*p.Skv*d > 1<<20 && !*full {
 					p.B, p.Hq = 1, p.Hkv // keeps the test short
 				}
@@ -137,6 +148,31 @@ func TestRandomProblems(t *testing.T) {
 	}
 }
 
+// TestRandomChoices runs what Choose returns for random problems, on an emulated L4 with FP8 products and
+// on sm_80 with products in f16.
+func TestRandomChoices(t *testing.T) {
+	rounds := 4
+	if *full {
+		rounds = 100
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	for n := range rounds {
+		for i, d := range headDims {
+			p, widen := randomProblem(r, d), (n+i)%2 == 0
+			if p.Hq*p.B*p.Sq*p.Skv*d > 1<<20 && !*full {
+				p.B, p.Hq = 1, p.Hkv // keeps the test short
+			}
+			c := Choose(p, []int{l4SMs, 1, 8}[r.IntN(3)], widen)
+			checker := check.New()
+			in := generate(t, "normal", p, r.Uint64())
+			judge(t, c, in, newBench(t, emulator(t, c, r.Uint64N(4), checker), in).run(c))
+			for _, defect := range checker.Findings() {
+				t.Errorf("%v, %v: %v", c, p, defect)
+			}
+		}
+	}
+}
+
 // TestDistributions runs difficult inputs: weight on few keys, outliers, large and small logits. The
 // error of O is at most what rounding P causes: a weight is wrong by at most a sixteenth.
 func TestDistributions(t *testing.T) {
@@ -150,7 +186,7 @@ func TestDistributions(t *testing.T) {
 				if !*full && n != (i+j)%len(all) {
 					continue
 				}
-				in := generate(t, dist.Name, square(1, 1, 150, d, problem.E4M3), 3)
+				in := generate(t, dist.Name, c.fit(square(1, 1, 150, d, problem.E4M3)), 3)
 				holdsWeights(t, dist.Name, c, in, compute(t, c, in))
 			}
 		}
@@ -213,7 +249,7 @@ func TestMinusInfinity(t *testing.T) {
 			if !*full && i%3 != len(what)%3 {
 				continue
 			}
-			p := square(1, 1, 300, 64, problem.E5M2)
+			p := c.fit(square(1, 1, 300, 64, problem.E5M2))
 			p.LSE, p.Causal = i%2 == 0, i%3 == 0
 			p.Sq = c.Rows // whole tiles: the zeros after the last query would give NaN, 0·∞
 			in := generate(t, "normal", p, 11)
@@ -257,7 +293,7 @@ func TestFarApart(t *testing.T) {
 			if !*full && i%3 != len(name)%3 {
 				continue
 			}
-			p := square(1, 1, n, d, problem.E4M3)
+			p := c.fit(square(1, 1, n, d, problem.E4M3))
 			p.Sq = 20
 			in := generate(t, "normal", p, 1)
 			for k := range p.Skv {

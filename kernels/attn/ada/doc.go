@@ -3,7 +3,7 @@
 // products in f16.
 //
 //	p := problem.Attention{Shape: problem.Square(1, 8, 512, 64), Format: problem.E4M3}
-//	c := ada.Choose(p, 58) // an L4 has 58 SMs
+//	c := ada.Choose(p, 58, false) // an L4 has 58 SMs
 //	k, err := ada.New(p, c)
 //
 // One generator writes all designs. A [Config] describes a design, and [Choose] returns the one
@@ -23,9 +23,15 @@
 //	T = P·V                 mma.sync, P from registers
 //	O = w·O + T             w = 2^(c·m₀ - c·m), where m₀ is the maximum before this tile
 //
-// attend.go has this loop. load.go has the copies, product.go the operands of the products, and
-// merge.go merges the results of warps that split the keys of the same rows. What does not depend
-// on Ada is in package part: work items, masks, the softmax, scales and stores.
+// If a head has so few keys that all of them fit in shared memory, [Config.Whole] needs no ring: four
+// warps start all copies of K and V at the beginning, in the order in which they are needed, and all
+// warps wait only for copies. A warp then has at most 128 keys, and the tensor cores add P·V to O. The
+// block needs up to 99 KiB of shared memory, so the contract of the kernel states that budget.
+//
+// attend.go has the loop over the rounds and whole.go the rounds without a ring. load.go and feed.go have
+// the copies, product.go the operands of the products, and merge.go merges the results of warps that split
+// the keys of the same rows. What does not depend on Ada is in package part: work items, masks, the
+// softmax, scales and stores.
 //
 // # Operands
 //
@@ -40,7 +46,8 @@
 // P is between 0 and 256 and is rounded to e4m3; the factor 2^8, which uses the range of e4m3,
 // cancels in O/l. On Ada, sums of FP8 products keep 14 bits, so a sum over thousands of keys would
 // lose accuracy with its length. T is therefore a fresh accumulator for each KV tile, and one fma
-// adds it to O in f32. The row sum l is the sum of P before rounding.
+// adds it to O in f32. Only sums over at most 128 keys stay in the tensor cores. The row sum l is the
+// sum of P before rounding.
 //
 // With [Config.Widen], bytes become f16 in registers, without rounding, right before a product,
 // and P is rounded to f16. The layout of the operands stays the same.

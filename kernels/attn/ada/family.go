@@ -124,6 +124,7 @@ func (Family) Axes() []attn.Axis {
 		"shares":        {What: "warps that split the keys of 16 query rows", Values: []int{1, 2, 4}},
 		"stages":        {What: "slots of the ring of K and V", Values: []int{2, 3, 4, 5}},
 		"ahead":         {What: "scores of the next round before the exponentials of this round"},
+		"whole":         {What: "a slot for every round; O is accumulated by the tensor cores"},
 		"blocks_per_sm": {What: "blocks that share an SM", Values: []int{1, 2, 3}},
 		"widen":         {What: "convert bytes to f16 before each product, as chips before sm_89 need it"},
 	})

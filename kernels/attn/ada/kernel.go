@@ -19,14 +19,18 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	}
 	k := build.New(attn.EntryName("ada", p), c.target())
 	if c.Widen {
-		k.Version(7, 0) // the first with sm_80
+		k.Version(7, 1) // the first with waits for a parity of an mbarrier on sm_80
 	} else {
 		k.Version(8, 4) // the first with products of FP8 on sm_89
 	}
 	k.ReqNTid(c.threads())
 	k.MinNCTAPerSM(c.BlocksPerSM)
 	g := newGen(k, p, c)
-	g.work.Each(g.attend)
+	if c.Whole {
+		g.work.Each(g.attendWhole)
+	} else {
+		g.work.Each(g.attend)
+	}
 	return k, g.args, nil
 }
 
@@ -42,9 +46,11 @@ type gen struct {
 	q, kk, v    build.Global[build.B8]
 	lse         build.Global[build.F32]
 	seqQ, seqKV build.U32
+	headsKV     build.U32
 	headsPerKV  build.U32
 	mem         build.Shared[build.B8]
 	tid         build.U32
+	warp        build.U32
 	group       build.U32 // the warp's group of 16 query rows
 	share       build.U32 // the number of the warp among those with the same rows
 	w           tile.Warp
@@ -64,8 +70,8 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	if p.LSE {
 		g.lse = params.Floats("lse")
 	}
-	heads, perBatch := params.U32("heads", "B*H"), params.U32("perBatch", "H")
-	g.headsPerKV = params.U32("group", "H/Hkv")
+	heads := params.U32("heads", "H")
+	g.headsKV, g.headsPerKV = params.U32("headsKV", "Hkv"), params.U32("group", "H/Hkv")
 	g.seqQ, g.seqKV = params.U32("seqQ", "Sq"), params.U32("seqKV", "Skv")
 	scale := params.F32("scale", "scale")
 	g.args = params.Args()
@@ -74,16 +80,21 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g.tid = k.TidX()
 	g.w = tile.NewWarp(k, g.tid.And(31))
 	// Through a shuffle, ptxas knows that the warp's number is the same in all lanes.
-	warp := g.tid.Shr(5).ShflSyncIdx(0, 31, k.FullMask())
-	g.group, g.share = warp, k.U32(0)
-	if c.Shares > 1 {
-		g.share = part.Divide(k, warp, c.rowGroups())
-		g.group = warp.Sub(g.share.MulLo(c.rowGroups()))
+	g.warp = g.tid.Shr(5).ShflSyncIdx(0, 31, k.FullMask())
+	g.group, g.share = g.warp, k.U32(0)
+	switch {
+	case c.Whole:
+		// Each sub-core, which has every fourth warp, gets warps of all shares.
+		g.share = g.warp.Add(g.warp.Shr(2)).And(c.Shares - 1)
+		g.group = part.Divide(k, g.warp, c.Shares)
+	case c.Shares > 1:
+		g.share = part.Divide(k, g.warp, c.rowGroups())
+		g.group = g.warp.Sub(g.share.MulLo(c.rowGroups()))
 	}
 	g.mask = part.Mask{K: k, SeqQ: g.seqQ, SeqKV: g.seqKV, Causal: p.Causal}
-	g.work = part.Work{K: k, Rows: c.Rows, Keys: c.roundKeys(), Heads: heads, Mask: g.mask, Split: 1}
+	g.work = part.Work{K: k, Rows: c.Rows, Keys: c.roundKeys(), Mask: g.mask, PerBatch: &heads, Split: 1}
 	g.scales = part.Scales{
-		K: k, Q: qs, Key: ks, V: vs, Softmax: scale, HeadsInBatch: perBatch, Grouped: p.Hq != p.Hkv, Group: g.headsPerKV,
+		K: k, Q: qs, Key: ks, V: vs, Softmax: scale, InBatch: true, Grouped: p.Hq != p.Hkv, Group: g.headsPerKV,
 		PerTensor: p.Scaling == problem.PerTensor, Step: g.mul.step(),
 	}
 	g.out = part.Output{K: k, O: o, Type: attn.OutputType(p), SeqQ: g.seqQ, D: g.d}
@@ -99,7 +110,10 @@ func (g *gen) tile(at, rows int) tile.Tile[build.F16] {
 	return tile.Swizzled(g.k, mem, rows, g.d/2)
 }
 
-// ownTile returns the tile at a place in slot 0 of the team's ring.
+// pitch returns the bytes of a row of a tile.
+func (g *gen) pitch() int { return tile.Bytes(1, g.d, !pitched(g.d)) }
+
+// ownTile returns the tile at a place in the team's memory.
 func (g *gen) ownTile(at int) tile.Tile[build.F16] {
 	t := g.tile(g.plan.rings+at, g.c.TileN)
 	if g.c.Shares > 1 {
@@ -113,7 +127,7 @@ func (g *gen) headKV(it part.Item) build.U32 {
 	if g.p.Hkv == g.p.Hq {
 		return it.Head
 	}
-	return it.Head.Div(g.headsPerKV)
+	return it.Batch.MadLo(g.headsKV, it.HeadInBatch.Div(g.headsPerKV))
 }
 
 // row0 returns the first of the warp's query rows.

@@ -7,45 +7,56 @@ import (
 )
 
 // The rows of a head follow each other in memory, so a tile of rows is one run of bytes.
-// cp.async copies it in units of 16 bytes; unit i belongs to thread i mod crew. All threads of a
-// block copy Q. The warps that have the same share of the keys are a team: they copy the keys
-// and values of their share, and wait only for each other.
+// cp.async copies it in units of 16 bytes. The warps that have the same share of the keys are a
+// team: they copy the keys and values of their share, and wait only for each other.
 
 // unitBytes is the number of bytes that one cp.async copies.
 const unitBytes = 16
 
 // copier copies tiles of rows from global to shared memory with a number of threads.
 type copier struct {
-	g       *gen
-	thread  build.U32
-	threads int
-	units   []unit
+	g      *gen
+	thread build.U32
+	copies *build.Pred // whether the thread copies; nil if all threads do
+	units  []unit
 }
 
 // unit is one of a thread's units in every tile.
 type unit struct {
 	bytes int                     // its distance from the thread's first unit in global memory
 	at    build.Shared[build.F16] // its place in the first tile
-	below int                     // only threads below this number have the unit
 }
 
-// newCopier returns a copier of tiles like to. Only threads that make up whole rows copy, so a
-// thread's units are in the same column and whole rows apart.
+// newCopier returns a copier of tiles like to. All threads that copy have the same number of units,
+// which are in the same column and whole rows apart.
 func (g *gen) newCopier(thread build.U32, threads int, to tile.Tile[build.F16]) copier {
-	c := copier{g: g, thread: thread, threads: threads}
+	c := copier{g: g, thread: thread}
 	perRow := g.d / unitBytes
-	crew, units := threads/perRow*perRow, to.Rows*perRow
+	rows := rowsAtOnce(to.Rows, g.d, threads)
+	if rows*perRow < threads {
+		p := thread.SetpLt(rows * perRow)
+		c.copies = &p
+	}
 	row := part.Divide(g.k, thread, perRow)
 	col := thread.Sub(row.MulLo(perRow)).MulLo(unitBytes / 2)
 	first := to.Cursor(row, col)
-	for n := 0; n < units; n += crew {
-		at, down := first, n/perRow
+	for n := range to.Rows / rows {
+		at, down := first, n*rows
 		if down%8 != 0 && !pitched(g.d) { // these rows have another swizzle
 			at, down = to.Cursor(row.Add(down), col), 0
 		}
-		c.units = append(c.units, unit{n * unitBytes, at.At(down, 0), min(units-n, crew)})
+		c.units = append(c.units, unit{n * rows * g.d, at.At(down, 0)})
 	}
 	return c
+}
+
+// rowsAtOnce returns how many of a tile's rows threads copy at a time: a divisor of all rows.
+func rowsAtOnce(rows, d, threads int) int {
+	n := 1
+	for rows%n != 0 || rows/n*d/unitBytes > threads {
+		n++
+	}
+	return rows / n
 }
 
 // head returns the place of the thread's first unit in the rows from row0 on of a head, whose heads
@@ -56,14 +67,17 @@ func (c copier) head(p build.Global[build.B8], head, rows, row0 build.U32) build
 	return build.GlobalAt[build.B8](at).At(row0.MulLo(g.d).Add(c.thread.MulLo(unitBytes)))
 }
 
-// each runs do for each of the thread's units.
-func (c copier) each(do func(u unit)) {
-	for _, u := range c.units {
-		if u.below < c.threads {
-			c.g.k.If(c.thread.SetpLt(u.below), func() { do(u) })
-		} else {
-			do(u)
-		}
+// when runs do in the threads that copy, if p holds. A nil p always holds.
+func (c copier) when(p *build.Pred, do func()) {
+	switch {
+	case p == nil && c.copies == nil:
+		do()
+	case p == nil:
+		c.g.k.If(*c.copies, do)
+	case c.copies == nil:
+		c.g.k.If(*p, do)
+	default:
+		c.g.k.If(p.And(*c.copies), do)
 	}
 }
 
@@ -83,64 +97,151 @@ func (c copier) untilEnd(row0, rows build.U32) func(u unit) build.U32 {
 // beyond the end.
 //
 // Scores are computed a round ahead. So a group of copies has the values of a round and the keys of
-// the next round; the first group, which also has Q, has only keys.
+// the next round; the first group has only keys, and Q if it goes to shared memory.
 type ring struct {
-	*tile.Async
 	copier
 	it   part.Item
 	k, v build.Global[build.B8] // the thread's first unit of the team's rows in round 0
+	last build.U32              // the number of the KV tile of round 0
+	size func(unit) build.U32   // the sizes of copies in round 0
+	// slot is the slot of this round and before the slot of the round before, in bytes from slot 0.
+	slot, before *build.Var[build.U32]
 }
 
-// openRing starts the copies of Q and of the first rounds. early runs between the first group and
-// the others.
-func (g *gen) openRing(it part.Item, early func()) *ring {
+// openRing starts the copies of the first group.
+func (g *gen) openRing(it part.Item) *ring {
 	k, head := g.k, g.headKV(it)
-	team := 32 * g.c.rowGroups()
 	thread, row := g.tid, k.U32(0)
 	if g.c.Shares > 1 {
-		share := part.Divide(k, g.tid, team)
-		thread, row = g.tid.Sub(share.MulLo(team)), share.MulLo(g.c.TileN)
+		thread, row = g.group.MadLo(32, g.w.Lane), g.share.MulLo(g.c.TileN)
 	}
-	c := g.newCopier(thread, team, g.ownTile(0))
+	c := g.newCopier(thread, 32*g.c.rowGroups(), g.ownTile(0))
 	r := &ring{
-		Async: tile.NewAsyncAhead(k, g.c.Stages), copier: c, it: it,
+		copier: c, it: it, last: it.Tiles.Sub(1),
 		k: c.head(g.kk, head, g.seqKV, row), v: c.head(g.v, head, g.seqKV, row),
+		slot: build.NewVar(k.U32(0)), before: build.NewVar(k.U32(uint32((g.c.Stages - 1) * g.plan.tile))),
 	}
-	last := it.Tiles.Sub(1)
-	size := r.untilEnd(last.MulLo(g.c.roundKeys()).Add(row), g.seqKV)
-	r.copyQ()
-	k.If(it.Tiles.SetpGt(0), func() { r.copyK(last, k.U32(0), size) })
-	k.CpAsyncCommitGroup()
-	early()
-	first := true
-	r.Fill(func(n, slot build.U32) {
-		k.If(n.SetpLt(it.Tiles), func() {
-			if first {
-				r.copyV(last, slot, size)
-			} else {
-				r.copyV(last.Sub(n), slot, nil)
-			}
-		})
-		k.If(n.Add(1).SetpLt(it.Tiles), func() { r.copyK(last.Sub(n).Sub(1), r.next(slot), nil) })
-		first = false
+	r.size = r.untilEnd(r.last.MulLo(g.c.roundKeys()).Add(row), g.seqKV)
+	if !g.c.keepsQ(g.d) {
+		r.copyQ()
+	}
+	any := it.Tiles.SetpGt(0)
+	r.when(&any, func() {
+		from := r.k.At(r.last.MulLo(g.c.roundKeys() * g.d))
+		for _, u := range r.units {
+			k.CpAsyncCgSrcSize(u.at, from.Plus(u.bytes), unitBytes, r.size(u))
+		}
 	})
+	k.CpAsyncCommitGroup()
 	return r
 }
 
-// next returns the slot after slot.
-func (r *ring) next(slot build.U32) build.U32 { return tile.After(r.g.k, slot, r.g.c.Stages) }
+// ahead returns the number of groups that are in flight while a round is computed.
+func (r *ring) ahead() int { return r.g.c.Stages - 1 }
+
+// fill starts the copies of the groups from to to-1, which come after the first.
+func (r *ring) fill(from, to int) {
+	k := r.g.k
+	slot := func(n int) build.U32 { return k.U32(uint32(n % r.g.c.Stages * r.g.plan.tile)) }
+	for n := from; n < to; n++ {
+		size := r.size
+		if n > 0 {
+			size = nil
+		}
+		r.copyGroup(r.last.Sub(n), r.it.Tiles.SetpGt(n), r.it.Tiles.SetpGt(n+1), slot(n), slot(n+1), size)
+	}
+}
+
+// copyGroup starts the copies of the values of KV tile j and of the keys of tile j-1, if there are
+// such tiles, to their slots. size, if it is not nil, returns the sizes of the copies of values. It
+// commits a group in any case: otherwise a wait would count wrong.
+func (r *ring) copyGroup(j build.U32, values, keys build.Pred, valueSlot, keySlot build.U32, size func(unit) build.U32) {
+	g, k := r.g, r.g.k
+	perRound := g.c.roundKeys() * g.d
+	tile := j.MulLo(perRound)
+	place := func(u unit, at int, slot build.U32) build.Shared[build.B8] {
+		return build.SharedAs[build.B8](build.SharedAs[build.B8](u.at, at).At(slot), 0)
+	}
+	r.when(&values, func() {
+		from := r.v.At(tile)
+		for _, u := range r.units {
+			if to := place(u, g.plan.values, valueSlot); size != nil {
+				k.CpAsyncCgSrcSize(to, from.Plus(u.bytes), unitBytes, size(u))
+			} else {
+				k.CpAsyncCg(to, from.Plus(u.bytes), unitBytes)
+			}
+		}
+		k.If(keys, func() {
+			from := r.k.At(tile)
+			for _, u := range r.units {
+				k.CpAsyncCg(place(u, 0, keySlot), from.Plus(u.bytes-perRound), unitBytes)
+			}
+		})
+	})
+	k.CpAsyncCommitGroup()
+}
+
+// arrive waits until V of this round and K of the next round have arrived. Then it starts the
+// copies of a later group.
+func (r *ring) arrive(j build.U32) {
+	r.g.k.CpAsyncWaitGroup(r.ahead() - 1)
+	r.sync() // the team's copies have arrived, and the team has finished the round before
+	r.refill(j)
+}
+
+// refill starts the copies of a later group while round j is computed, as far as there is one. They
+// overwrite V of the round before and K of this round.
+func (r *ring) refill(j build.U32) {
+	n := r.ahead()
+	r.copyGroup(j.Sub(n), j.SetpGe(n), j.SetpGt(n), r.before.Get(), r.slot.Get(), nil)
+}
+
+// next returns the slot of the next round.
+func (r *ring) next() build.U32 {
+	k, tile, stages := r.g.k, r.g.plan.tile, r.g.c.Stages
+	after := r.slot.Get().Add(tile)
+	if stages == 2 && tile&(tile-1) == 0 {
+		return r.slot.Get().Xor(tile)
+	}
+	return k.U32(0).Selp(after, after.SetpEq(stages*tile))
+}
+
+// advance moves on to the next round, whose slot is next.
+func (r *ring) advance(next build.U32) {
+	r.before.Set(r.slot.Get())
+	r.slot.Set(next)
+}
 
 // copyQ starts the copies of Q by all threads of the block.
 func (r *ring) copyQ() {
 	g, it := r.g, r.it
 	all := g.newCopier(g.tid, g.c.threads(), g.tile(g.plan.q, g.c.Rows))
 	from, size := all.head(g.q, it.Head, g.seqQ, it.Row0), all.untilEnd(it.Row0, g.seqQ)
-	all.each(func(u unit) { g.k.CpAsyncCgSrcSize(u.at, from.Plus(u.bytes), unitBytes, size(u)) })
+	all.when(nil, func() {
+		for _, u := range all.units {
+			g.k.CpAsyncCgSrcSize(u.at, from.Plus(u.bytes), unitBytes, size(u))
+		}
+	})
 }
 
-// waitFirst waits until this thread's part of Q and of the first keys has arrived. The groups of the
-// first rounds may still be on their way.
-func (r *ring) waitFirst() { r.g.k.CpAsyncWaitGroup(r.Ahead()) }
+// start continues after openRing until the keys of the first round, and Q if it goes to shared
+// memory, have arrived. Later copies start only when all warps have started the first ones: otherwise
+// what is needed last would delay what is needed first. meanwhile runs while the copies are on their
+// way.
+func (r *ring) start(meanwhile func()) {
+	k, c := r.g.k, r.g.c
+	if c.Shares > 1 {
+		k.SyncThreads()
+	}
+	r.fill(0, 1)
+	meanwhile()
+	k.CpAsyncWaitGroup(1)
+	if c.keepsQ(r.g.d) {
+		r.sync()
+	} else {
+		k.SyncThreads() // all threads have copied Q
+	}
+}
 
 // sync is a barrier of the team.
 func (r *ring) sync() {
@@ -148,40 +249,5 @@ func (r *ring) sync() {
 		r.g.k.SyncThreads()
 		return
 	}
-	r.g.k.BarSyncThreads(r.g.share.Add(1), r.threads)
-}
-
-// offset returns the distance of a slot from slot 0, in bytes.
-func (r *ring) offset(slot build.U32) build.U32 { return slot.MulLo(2 * r.g.plan.tile) }
-
-// copyK and copyV start the copies of round j to a slot. size, if it is not nil, is the size argument
-// of cp.async.
-func (r *ring) copyK(j, slot build.U32, size func(unit) build.U32) { r.copy(r.k, 0, j, slot, size) }
-func (r *ring) copyV(j, slot build.U32, size func(unit) build.U32) {
-	r.copy(r.v, r.g.plan.tile, j, slot, size)
-}
-
-// copy copies to a tile that is apart bytes after the tile of K in the slot.
-func (r *ring) copy(from build.Global[build.B8], apart int, j, slot build.U32, size func(unit) build.U32) {
-	g := r.g
-	source := from.At(j.MulLo(g.c.roundKeys() * g.d))
-	offset := r.offset(slot)
-	r.each(func(u unit) {
-		to := build.SharedAs[build.B8](build.SharedAs[build.B8](u.at, apart).At(offset), 0)
-		if size != nil {
-			g.k.CpAsyncCgSrcSize(to, source.Plus(u.bytes), unitBytes, size(u))
-		} else {
-			g.k.CpAsyncCg(to, source.Plus(u.bytes), unitBytes)
-		}
-	})
-}
-
-// refill starts the copies of a later round while round j is computed, as far as there is one. It
-// commits a group in any case: otherwise Wait would count wrong.
-func (r *ring) refill(j build.U32) {
-	r.Refill(func(ahead, slot build.U32) {
-		k := r.g.k
-		k.If(j.SetpGe(ahead), func() { r.copyV(j.Sub(ahead), slot, nil) })
-		k.If(j.SetpGt(ahead), func() { r.copyK(j.Sub(ahead).Sub(1), r.next(slot), nil) })
-	})
+	r.g.k.BarSyncThreads(r.g.share.Add(1), 32*r.g.c.rowGroups())
 }

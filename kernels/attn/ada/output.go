@@ -6,14 +6,13 @@ import (
 )
 
 // end writes O = vs·O/l, or merges it with the warps that have other keys of the same rows.
-func (a *warp) end(r *ring) {
+func (a *warp) end() {
 	g := a.g
-	reference, l := a.softmax.Sums(nil, 0)
 	if g.c.Shares > 1 {
-		r.sync() // the team has finished with its ring
-		a.merge(reference, l)
+		a.merge()
 		return
 	}
+	reference, l := a.softmax.Sums(nil, 0)
 	norm, lse := a.softmax.Normalise(a.vs, reference, l, g.p.LSE)
 	rows := a.outputRows(g.k.U32(0))
 	for i, O := range a.O {
@@ -31,9 +30,14 @@ func (a *warp) firstRow() build.U32 {
 // outputRows returns where the lane's rows of O go, from column col on. Of each 16 columns, the
 // first eight of an accumulator are the even dimensions of V and the last eight the odd ones, so
 // lane q of a quad has the columns 4q to 4q+3.
-func (a *warp) outputRows(col build.U32) []part.Row {
-	quad := a.g.w.Lane.And(3)
-	return a.g.out.Rows(a.O[0].Frag, a.it.Head, a.firstRow(), col.Add(quad.Shl(2)))
+func (a *warp) outputRows(col build.U32) (rows []part.Row) {
+	g := a.g
+	first := g.out.Row(a.it.Head, a.firstRow(), col.Add(g.w.Lane.And(3).Shl(2)))
+	for s := range slots {
+		down := a.O[0].SlotRow(s)
+		rows = append(rows, part.Row{Exists: a.firstRow().Add(down).SetpLt(g.seqQ), To: first.To.Plus(down * g.d / 2)})
+	}
+	return rows
 }
 
 // storeLSE writes the log-sum-exp of the lane's rows.

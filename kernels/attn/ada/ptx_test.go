@@ -12,7 +12,7 @@ import (
 // without .loc, which changes whenever a line of Go moves.
 func TestPTX(t *testing.T) {
 	p := square(1, 8, 512, 64, problem.E4M3)
-	for name, c := range map[string]Config{"throughput": Throughput(64, false), "latency": Latency(p, l4SMs, false), "widened": Throughput(64, true)} {
+	for name, c := range map[string]Config{"throughput": Throughput(64, false), "latency": Latency(p, l4SMs, false), "ring": {Rows: 80, TileN: 32, Shares: 4, Stages: 3, BlocksPerSM: 1}, "widened": Throughput(64, true)} {
 		k, err := New(p, c)
 		if err != nil {
 			t.Fatal(err)
@@ -46,9 +46,14 @@ func TestRefusals(t *testing.T) {
 		"columns":   {func(p *problem.Attention) { p.D = 96 }, with(func(c *Config) { c.Shares = 4 }), "use fewer shares"},
 		"stages":    {func(*problem.Attention) {}, with(func(c *Config) { c.Stages = 1 }), "use 2 to 8"},
 		"memory":    {func(p *problem.Attention) { p.D = 256 }, with(func(c *Config) { c.TileN, c.BlocksPerSM = 128, 1 }), "bytes of shared memory"},
-		"registers": {func(p *problem.Attention) { p.D = 128 }, with(func(c *Config) { c.BlocksPerSM = 2 }), "registers and has 128"},
+		"ahead":     {func(*problem.Attention) {}, with(func(c *Config) { c.Ahead, c.Shares = true, 2 }), "use one of both"},
+		"whole":     {func(*problem.Attention) {}, with(func(c *Config) { c.Whole, c.Shares, c.Stages = true, 2, 3 }), "at most 128 keys for each"},
+		"one share": {func(*problem.Attention) {}, with(func(c *Config) { c.Whole = true }), "use 2 or 4 warps"},
+		"whole q":   {func(p *problem.Attention) { p.D = 256 }, with(func(c *Config) { c.Whole, c.Shares = true, 2 }), "Q does not fit"},
+		"slots":     {func(p *problem.Attention) { p.Skv = 257 }, with(func(c *Config) { c.Whole, c.Shares, c.BlocksPerSM = true, 2, 1 }), "256 in all: use slots that are filled again"},
+		"registers": {func(p *problem.Attention) { p.D = 128 }, with(func(c *Config) { c.Rows, c.BlocksPerSM = 128, 2 }), "registers and has 128"},
 		"heads":     {func(p *problem.Attention) { p.Hq, p.Hkv = 70000, 70000 }, usual, "at most 65535 heads"},
-		"queries":   {func(p *problem.Attention) { p.Sq, p.Causal = 65535*128+1, true }, usual, "take at most 8388480"},
+		"queries":   {func(p *problem.Attention) { p.Sq, p.Causal = 65535*64+1, true }, usual, "take at most 4194240"},
 		"sequence":  {func(p *problem.Attention) { p.Skv = 1<<23 + 1 }, usual, "at most 8388608 positions"},
 	} {
 		p := square

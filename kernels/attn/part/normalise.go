@@ -22,6 +22,14 @@ func (s *Softmax) Sums(O *tile.Frag, col int) (reference, l []build.F32) {
 	return reference, l
 }
 
+// References returns what the rows' sums are relative to: the shifts lift - c·m of their maxima m.
+func (s *Softmax) References() (references []build.F32) {
+	for _, r := range s.reference {
+		references = append(references, r.Get())
+	}
+	return references
+}
+
 // Normalise returns the factor vs/l of each row's output. A row without keys has l = 0,
 // and its output is 0. With lse it also returns the rows' log-sum-exp to base e,
 // (log₂ l + c·m - lift)·ln 2, which is -∞ for a row without keys.

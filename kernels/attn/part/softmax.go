@@ -75,8 +75,9 @@ type Tile struct {
 }
 
 // Tile finds the maxima of the rows in a tile of scores: m = rowmax S. A row whose scores so far
-// are all -∞ gets a finite shift, so that its weights are 0.
-func (s *Softmax) Tile(S *tile.Frag) *Tile {
+// are all -∞ gets a finite shift, so that its weights are 0. The maxima include the scores of more
+// tiles: see [Tile.Next].
+func (s *Softmax) Tile(S *tile.Frag, more ...*tile.Frag) *Tile {
 	k := s.K
 	k.Comment("m = rowmax S")
 	t := &Tile{Softmax: s, S: S, c: s.C.Get(), sums: make([]rowSum, S.Slots())}
@@ -85,7 +86,13 @@ func (s *Softmax) Tile(S *tile.Frag) *Tile {
 	if s.IntegerMax {
 		lane = func(S *tile.Frag) []build.F32 { return laneMaxInteger(k, S) }
 	}
-	for _, x := range lane(S) {
+	most := lane(S)
+	for _, other := range more {
+		for i, x := range lane(other) {
+			most[i] = larger(most[i], x)
+		}
+	}
+	for _, x := range most {
 		m := build.LaneReduce(x, rowLanes, larger)
 		t.own = append(t.own, m.FmaRn(c.Neg(), s.Lift))
 	}
@@ -97,6 +104,12 @@ func (s *Softmax) Tile(S *tile.Frag) *Tile {
 		t.shift = append(t.shift, own.Min(bound))
 	}
 	return t
+}
+
+// Next returns the tile of scores that were included in the maxima of t. The sums stay relative to the same
+// scores, so it needs no Raise.
+func (t *Tile) Next(S *tile.Frag) *Tile {
+	return &Tile{Softmax: t.Softmax, S: S, c: t.c, own: t.own, shift: t.shift, sums: make([]rowSum, S.Slots())}
 }
 
 // Raise makes the sums relative to the largest scores so far, this tile's included, and
@@ -184,11 +197,13 @@ func anyLane(k *build.Kernel, p build.Pred) build.Pred {
 	return p.VoteSyncAny(math.MaxUint32)
 }
 
-// AddSums adds the tile's row sums to l, given the factor of the tile.
+// AddSums adds the tile's row sums to l, given the factor of the tile. A nil factor is 1.
 func (t *Tile) AddSums(w []build.F32) {
 	switch {
 	case t.SumsInV:
 		return
+	case w == nil:
+		t.K.Comment("l = l + ΣP")
 	case t.TileMaxima:
 		t.K.Comment("l = l + w·ΣP")
 	default:
@@ -196,9 +211,12 @@ func (t *Tile) AddSums(w []build.F32) {
 	}
 	for s := range t.sums {
 		l, sum := t.l[s].Get(), t.sums[s].total()
-		if t.TileMaxima {
+		switch {
+		case w == nil:
+			t.l[s].Set(add(l, sum))
+		case t.TileMaxima:
 			t.l[s].Set(sum.FmaRn(w[s], l))
-		} else {
+		default:
 			t.l[s].Set(l.FmaRn(w[s], sum))
 		}
 	}

@@ -21,6 +21,10 @@ type Work struct {
 	// i. Otherwise a block has its item by its place in a grid of query tiles × heads,
 	// which saves a division before the first copy.
 	Linear bool
+	// PerBatch, if it is not nil, is the number of heads of one sequence. The grid then has a
+	// dimension for the sequences of the batch, so that no block divides to find its sequence:
+	// query tiles × heads × batch, and heads × batch × query tiles under a causal mask.
+	PerBatch *build.U32
 	// Split blocks of a cluster share the KV tiles of an item, one range each. Rank is the
 	// block's number in its cluster.
 	Split int
@@ -31,9 +35,11 @@ type Work struct {
 type Item struct {
 	Number build.U32 // how many items the block has done before
 	Head   build.U32 // the head of Q, counted over the whole batch
-	Row0   build.U32 // its first query row
-	First  build.U32 // its first KV tile
-	Tiles  build.U32 // how many KV tiles it has
+	// Batch is the sequence and HeadInBatch the head of Q within it, if [Work.PerBatch] is set.
+	Batch, HeadInBatch build.U32
+	Row0               build.U32 // its first query row
+	First              build.U32 // its first KV tile
+	Tiles              build.U32 // how many KV tiles it has
 
 	fromZero bool // First is 0 in every item
 }
@@ -52,6 +58,10 @@ func (it Item) Tile(n build.U32) build.U32 {
 // end.
 func (w Work) Each(body func(Item)) {
 	k := w.K
+	if w.PerBatch != nil {
+		body(w.placed())
+		return
+	}
 	if !w.Persistent && !w.Linear {
 		t, head := Divide(k, k.CtaidX(), w.Split), k.CtaidY()
 		if w.Mask.Causal {
@@ -106,6 +116,18 @@ func (w Work) EachGiven(next func(n build.U32) (head, row0 build.U32, more build
 		body(w.at(number.Get(), head, row0))
 		number.Set(number.Get().Add(1))
 	})
+}
+
+// placed returns the item of a block in a grid with a dimension for the batch.
+func (w Work) placed() Item {
+	k := w.K
+	t, head, batch := k.CtaidX(), k.CtaidY(), k.CtaidZ()
+	if w.Mask.Causal {
+		t, head, batch = k.NctaidZ().Sub(1).Sub(batch), t, head
+	}
+	it := w.item(k.U32(0), batch.MadLo(*w.PerBatch, head), t)
+	it.Batch, it.HeadInBatch = batch, head
+	return it
 }
 
 // nth returns the number of the item that a persistent block takes in its round n. Under a
