@@ -21,7 +21,7 @@ func TestResources(t *testing.T) {
 	for _, d := range headDims {
 		for _, c := range variants(d) {
 			for _, causal := range []bool{false, true} {
-				p := square(1, 8, 512, d, problem.E4M3)
+				p := c.fit(square(1, 8, 512, d, problem.E4M3))
 				p.Causal, p.LSE = causal, causal
 				k, err := New(p, c)
 				if err != nil {
