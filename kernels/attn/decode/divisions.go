@@ -53,6 +53,8 @@ func divisions(c Config, p problem.Attention, chip kernel.Chip) (list []division
 	}
 	if c.RowTiles <= 2 && eight.teams() <= p.D/16 {
 		add(eight, fmt.Sprintf("B*Hkv <= SMs && B*Hkv*Skv >= %d*SMs", least))
+		// A tile full of rows has fewer parts to merge then, and more threads that merge them.
+		add(eight, fmt.Sprintf("B*Hkv <= SMs && B*Hkv*Skv >= 896*SMs && Sq*(H/Hkv) > %d", warpRows/2))
 	}
 	return list
 }

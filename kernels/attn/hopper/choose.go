@@ -150,9 +150,9 @@ func choicesFor(headDim int) []choice {
 	finer.TileN = 64
 	described := Throughput(headDim, 3)
 	described.Descriptors = true
+	small := Latency(headDim)
+	small.TileN, small.BlocksPerSM, small.Persistent, small.Descriptors = 64, 2, true, true
 	if headDim == 64 {
-		small := Latency(64)
-		small.TileN, small.Persistent, small.Descriptors = 64, true, true
 		return []choice{
 			{finer, terms{0.547, 1.926, 0.324, 0, 0.03}},
 			{SplitKeys(2), terms{0.575, 1.958, 0.565, 0, 0.027}},
@@ -186,6 +186,7 @@ func choicesFor(headDim int) []choice {
 		{SplitKeys(1), terms{0.321, 2.568, 0.682, 0, 0.029}},
 		{split, terms{0.595, 2.113, 0.976, 0, 0.041}},
 		{Latency(headDim), terms{0.239, 1.886, 0.986, 0, 0.02}},
+		{small, terms{1.752, 0.602, 0.634, 0.234, 0.004}},
 		{Pair(), terms{0, 2.865, 1.169, 0, 0.047}},
 		{ManyItems(), terms{2.047, 1.104, 1.168, 0, 0.062}},
 		{Throughput(headDim, 3), terms{2.302, 1.78, 1.555, 0, 0.089}},
