@@ -96,6 +96,9 @@ func (s *Subject) varied(v variation) *Subject {
 // wideWindow is more keys than a tile has, so that a kernel has tiles without a mask.
 const wideWindow = 256
 
+// longKeys is the number of keys from which on every other window shows at least half of them.
+const longKeys = 500
+
 // masks draws a window for a kernel that takes one, and a softcap for every other case of a
 // kernel that supports it. Windows have at least eight keys: with fewer, wrong outputs are near
 // the right one. Some windows are wide on both sides.
@@ -112,6 +115,9 @@ func (m *measurement) masks(c Case, r *random.Rand) Case {
 		case 3:
 			left += wideWindow
 			right *= 16
+		}
+		if c.Shape.Skv >= longKeys && r.IntN(2) == 0 {
+			left = c.Shape.Skv/2 + r.IntN(c.Shape.Skv) // a narrow window hides most of a long sequence
 		}
 		if of := structureOf(m.s.Kernel); c.watched && c.Shape.Skv > 2*of.ring && left >= 0 {
 			left = max(left, 2*of.ring, of.chunk) // enough keys for blocks to split them

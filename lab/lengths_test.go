@@ -2,12 +2,14 @@ package lab
 
 import (
 	"encoding/binary"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/kernel/abi"
+	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -134,5 +136,60 @@ func TestWholeBatches(t *testing.T) {
 	}
 	if whole != 2 {
 		t.Errorf("%d cases of the plans have full batches, want one each", whole)
+	}
+}
+
+// TestPadding judges kernels that recognise what they must not see by its content: rows after the end by
+// NaN, and any row by zeros.
+func TestPadding(t *testing.T) {
+	p := servingPlan()
+	p.Cases = nil
+	for seed := range uint64(6) {
+		p.Cases = append(p.Cases, Case{Shape: problem.Shape{B: 3, Hq: 2, Hkv: 2, Sq: 4, Skv: 40}, Seed: seed, Distribution: "normal"})
+	}
+	p.Cases = append(p.Cases, Case{Shape: problem.Shape{B: 3, Hq: 2, Hkv: 2, Sq: 4, Skv: 40}, Seed: 1, Distribution: "sparse"})
+	for _, c := range []struct {
+		fault fault
+		wrong string // the distribution of wrong cases
+	}{{"", ""}, {"NaN ends a sequence", "normal"}, {"zeros are padding", "sparse"}} {
+		r, v := measure(t, served(t, pagedKernel(c.fault), pagedABI), p)
+		if (v.Outcome == record.Correct) != (c.wrong == "") {
+			t.Errorf("%q: %s: %s", c.fault, v.Outcome, v.Why)
+		}
+		right, wrong := 0, 0
+		for i := range r.Correctness.Cases {
+			switch one := &r.Correctness.Cases[i]; {
+			case len(gate.Wrong(gate.Tolerance, r.Kernel.Computes(), one)) == 0:
+				right++
+			case one.Distribution == c.wrong:
+				wrong++
+			}
+		}
+		if right == 0 || (wrong > 0) != (c.wrong != "") {
+			t.Errorf("%q: %d cases are right and %d of %s are wrong", c.fault, right, wrong, c.wrong)
+		}
+	}
+}
+
+// TestLongWindows wants windows over long sequences that show most keys, and narrow ones too.
+func TestLongWindows(t *testing.T) {
+	call := strings.NewReplacer(`{"u32": "max_pages"}`, `{"u32": "window_left"}`, `{"u32": "Skv"}`, `{"u32": "window_right"}`).Replace(pagedABI)
+	m, err := newMeasurement(served(t, pagedKernel(""), call), quickly(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	wide, narrow := 0, 0
+	for seed := range uint64(40) {
+		one := m.masks(Case{Shape: problem.Shape{B: 1, Hq: 1, Hkv: 1, Sq: 1, Skv: 4000}, Seed: seed}, rand.New(rand.NewPCG(seed, 1)))
+		switch left := one.vary.window.Left(); {
+		case left < 0 || left >= 2000:
+			wide++
+		case left < 400:
+			narrow++
+		}
+	}
+	if wide < 15 || narrow < 8 || wide+narrow != 40 {
+		t.Errorf("of 40 windows, %d are wide and %d are narrow", wide, narrow)
 	}
 }

@@ -57,9 +57,9 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 		*part.to = e.values
-		in.data[part.name] = part.rows.Scatter(e.data, part.from.Shape.D*formatOf(a, part.name).Bytes())
+		in.data[part.name] = c.scatter(p, part.rows, e.data, part.from.Shape.D*formatOf(a, part.name).Bytes())
 		if len(e.scales) > 0 { // Q of 16 bits has none
-			in.data[part.name+"s"] = part.scale.Scatter(float32s(e.scales), 4)
+			in.data[part.name+"s"] = c.scatter(p, part.scale, float32s(e.scales), 4)
 		}
 		if len(e.scales) == 1 {
 			in.scales[part.name+"s"] = expr.Float(float64(e.scales[0]))
@@ -82,6 +82,18 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 		in.rotate(a)
 	}
 	return in, in.spread(a, p)
+}
+
+// scatter returns the memory of a tensor with rows of n bytes. What belongs to no sequence is NaN, which
+// shows each use of it, and in some cases rows of the tensor: a server leaves old numbers there, so a kernel
+// must not take NaN for the end of a sequence. A sweep has each length once, so it has NaN. So has a kernel that
+// appends rows: what it must not change is compared with NaN.
+func (c Case) scatter(p problem.Attention, rows ref.RowPlaces, data []byte, n int) []byte {
+	memory := rows.Scatter(data, n)
+	if r := rand.New(rand.NewPCG(c.Seed, staleStream)); r.IntN(3) == 0 && c.Distribution != sweepInputs && !c.watched && !p.Appends {
+		rows.FillUnused(memory, n, data, r.IntN)
+	}
+	return memory
 }
 
 // addMask draws which keys each query sees: most of them, and at least one of the sequence.
@@ -124,6 +136,7 @@ const (
 	biasStream  = 0xb1
 	angleStream = 0xa9
 	scaleStream = 0x5c
+	staleStream = 0x57
 )
 
 // options returns the options of the reference for these inputs.

@@ -204,6 +204,7 @@ func Quick() Plan {
 			{Shape: length(1, 2, 400), Seed: 1, Distribution: "steps"},
 			{Shape: length(1, 2, 200), Seed: 3, Distribution: "ties"}, // shows a maximum that misses columns
 			{Shape: length(1, 2, 80), Seed: 2, Distribution: "negative"},
+			{Shape: length(1, 2, 80), Seed: 3, Distribution: "sparse"},
 			{Shape: length(1, 2, 33), Seed: 1, Distribution: "tiny"},
 			{Shape: length(1, 2, 33), Seed: 1, Distribution: "zeros"},
 			{Shape: length(2, 8, 256), Name: "mission256", Seed: 2, Distribution: "normal", Whole: true},

@@ -165,6 +165,21 @@ func pagedKernel(f fault) *build.Kernel {
 		s.keys = s.keys.Add(page).Sub(1).Div(page).MulLo(page)
 	case "without the last page":
 		s.keys = s.keys.Max(1).Sub(1).Div(page).MulLo(page).Max(s.keys.Min(1))
+	case "NaN ends a sequence":
+		s.keys = skv
+		s.sees = func(j build.U32) build.Pred {
+			entry := table.At(b.MadLo(width, j.Div(page))).Ld()
+			page := entry.Selp(0, entry.SetpLt(1<<30)).MadLo(page, j.Rem(page))
+			x := s.kk(page.MadLo(hkv, hk).MulLo(servingDim))
+			return entry.Selp(1<<30, x.SetpEq(x)).SetpLt(1 << 30)
+		}
+	case "zeros are padding":
+		s.sees = func(j build.U32) build.Pred {
+			sum := build.NewVar(k.F32(0))
+			at := s.key(j).MulLo(servingDim)
+			k.Loop(0, servingDim, 1, func(i build.U32) { sum.Set(sum.Get().Max(s.kk(at.Add(i)).Abs())) })
+			return sum.Get().SetpGt(0)
+		}
 	case "the width of the table from the longest length":
 		width = skv.Add(page).Sub(1).Div(page)
 	}

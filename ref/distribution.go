@@ -62,6 +62,13 @@ func uniform(m *maker, p place, row []float32) {
 
 func zeros(*maker, place, []float32) {}
 
+// sparse makes normal rows of which about a third is zero.
+func sparse(m *maker, p place, row []float32) {
+	if m.own.at(m.first(p))%3 != 0 {
+		normal(m, p, row)
+	}
+}
+
 // times returns a function that makes normal rows and multiplies them by factor.
 func times(factor float32) rowFunc {
 	return func(m *maker, p place, row []float32) {

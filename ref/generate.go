@@ -40,6 +40,7 @@ func Distributions() []Distribution {
 		{"heads", "each head has its own magnitude: shows the use of another head's scale", headsOfQ, headsOfK, headsOfV},
 		{"large-q", "Q is 4096 times as large and K as small as usual, so the logits are as usual: shows an assumption about scales", times4096, by4096, nil},
 		{"large-k", "the same with Q and K exchanged", by4096, times4096, nil},
+		{"sparse", "a third of the rows of K and a third of the rows of V are zero: shows rows that are taken for padding", nil, sparse, sparse},
 		{"tiny", "magnitudes of 1e-7: too small for a scale of their own, which must then be 1", tiny, tiny, tiny},
 		{"zeros", "all zeros: shows a division by a scale of zero", zeros, zeros, zeros},
 	}

@@ -31,6 +31,7 @@ var golden = map[string]string{
 	"heads":        "3e35c0d27f2f7d1a",
 	"large-q":      "089553b0b0e5c9d6",
 	"large-k":      "3b3a5cb9c5d402c2",
+	"sparse":       "ab1497a32d90882b",
 	"tiny":         "45fbdb5ad43c097b",
 	"zeros":        "881558fddf4e19ef",
 }
@@ -312,5 +313,22 @@ func TestGenerateRefuses(t *testing.T) {
 	}
 	if _, err := Generate("normal", 0, problem.Shape{}); err == nil {
 		t.Error("an empty shape was accepted")
+	}
+}
+
+// TestSparse wants about a third of the rows of K and of V to be zero, not the same ones, and no row of Q.
+func TestSparse(t *testing.T) {
+	in := generate(t, "sparse", 5, problem.Square(1, 2, 300, 16))
+	zero := func(x *Floats) (rows []int) {
+		for i := range x.Shape.Rows() {
+			if slices.Max(x.Data[16*i:16*i+16]) == 0 && slices.Min(x.Data[16*i:16*i+16]) == 0 {
+				rows = append(rows, i)
+			}
+		}
+		return rows
+	}
+	k, v := zero(in.K), zero(in.V)
+	if len(zero(in.Q)) > 0 || min(len(k), len(v)) < 150 || max(len(k), len(v)) > 250 || slices.Equal(k, v) {
+		t.Errorf("of 600 rows, %d of Q, %d of K and %d of V are zero", len(zero(in.Q)), len(k), len(v))
 	}
 }

@@ -172,6 +172,26 @@ func (r RowPlaces) Scatter(data []byte, n int) []byte {
 	return out
 }
 
+// FillUnused overwrites the rows in memory that belong to no row of a sequence. Each of them gets a row
+// of from, which has rows of n bytes: the one that pick returns for a number of rows.
+func (r RowPlaces) FillUnused(memory []byte, n int, from []byte, pick func(rows int) int) {
+	if r.at == nil || len(from) < n {
+		return
+	}
+	used := make([]bool, r.total)
+	for _, at := range r.at {
+		if at >= 0 {
+			used[at] = true
+		}
+	}
+	for i, kept := range used {
+		if !kept {
+			at := n * pick(len(from)/n)
+			copy(memory[i*n:(i+1)*n], from[at:at+n])
+		}
+	}
+}
+
 // Identity reports whether all rows lie in memory as in the tensor.
 func (r RowPlaces) Identity() bool { return r.at == nil }
 

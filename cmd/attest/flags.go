@@ -90,7 +90,7 @@ The kernels decode and prefill, and their -invariant variants, support all of th
   attest run decode --shape 16,32/8,1/8192,128 --page-size 64 --window 128,0 --softcap 30 --sinks
 
 Skv of the shape is the length of the longest sequence. The other lengths and the page tables are
-drawn at random. Unused entries of a page table are -1, and unused rows are NaN.`
+drawn at random. Unused entries of a page table are -1, and unused rows are NaN or old numbers.`
 
 // lengthFlags give the lengths of the sequences of one shape.
 func lengthFlags(c *cobra.Command, s *campaign.Selection) {

@@ -135,8 +135,8 @@
 // that the last query of a sequence stands at its last key. A sequence can be empty; a row
 // that sees no key is zero, and its log-sum-exp is -∞. A kernel that does not support empty
 // sequences has "min_q > 0" or "min_kv > 0" in "require". Rows after the end of a sequence, the
-// rest of its last page, and pages that belong to no sequence hold NaN. Factors of "per-token"
-// lie like the rows, without D.
+// rest of its last page, and pages that belong to no sequence hold NaN or any numbers. Factors of
+// "per-token" lie like the rows, without D.
 //
 // # Kernels that append keys
 //

@@ -48,6 +48,8 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 	}
 	peaked := distribution == "one-hot" || distribution == "large-logits" // each row of O is a row of V
 	switch {
+	case distribution == "sparse" && s.Skv < TileOfKeys:
+		return "the rows of V that are seen may all be zero"
 	case impostor == SwapHeads && s.B*s.Hq < 2:
 		return "there is one head"
 	case impostor == ShiftRows && s.Sq < 2:
