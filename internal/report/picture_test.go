@@ -5,6 +5,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,5 +46,48 @@ func TestPicture(t *testing.T) {
 	}
 	if err := view(t, recordtest.Laptop).WriteSVG(&b); !errors.Is(err, report.ErrNoPicture) {
 		t.Errorf("without times: %v", err)
+	}
+}
+
+// TestPictureIsLegible wants all words of the picture within its frame, none upon another, a legend, and the
+// label of each bar behind the end of the bar.
+func TestPictureIsLegible(t *testing.T) {
+	var b bytes.Buffer
+	if err := view(t, campaign(0, 1)).WriteSVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	picture := b.String()
+	number := func(s string) float64 {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	frame := regexp.MustCompile(`<svg [^>]*width="(\d+)" height="([\d.]+)"`).FindStringSubmatch(picture)
+	words := regexp.MustCompile(`<text class="[^"]*" text-anchor="(\w+)" x="([-\d.]+)" y="([-\d.]+)">([^<]*)</text>`).FindAllStringSubmatch(picture, -1)
+	for i, w := range words {
+		if x, y := number(w[2]), number(w[3]); x < 0 || x > number(frame[1]) || y < 8 || y > number(frame[2])-4 {
+			t.Errorf("%q is at %s,%s, outside of %v", w[4], w[2], w[3], frame[1:])
+		}
+		for _, o := range words[:i] {
+			if near := math.Abs(number(w[3])-number(o[3])) < 9; near && w[1] == o[1] && math.Abs(number(w[2])-number(o[2])) < 12 {
+				t.Errorf("%q is upon %q", w[4], o[4])
+			}
+		}
+	}
+	for _, name := range []string{"attest", "rival in FP8", "rival in 16 bits"} {
+		if !slices.ContainsFunc(words, func(w []string) bool { return w[4] == name }) {
+			t.Errorf("the legend lacks %q", name)
+		}
+	}
+	bars := regexp.MustCompile(`<rect class="bar-\w+" x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="[\d.]+"/><text class="[^"]*" text-anchor="start" x="([\d.]+)"`).FindAllStringSubmatch(picture, -1)
+	if len(bars) < 6 {
+		t.Fatalf("%d bars with labels", len(bars))
+	}
+	for _, bar := range bars[3:] { // the first three are the legend
+		if behind := number(bar[3]) - number(bar[1]) - number(bar[2]); behind < 2 || behind > 10 {
+			t.Errorf("a label is %g px behind the end of its bar", behind)
+		}
 	}
 }

@@ -138,6 +138,9 @@ func TestTargetTables(t *testing.T) {
 			}
 		}
 	}
+	if r := v.Reached(); len(r) != 1 || r[0].Status != targets.Open || r[0].Met != 1 || len(r[0].Left) != 1 {
+		t.Errorf("a milestone with a target that is not met: %+v", r)
+	}
 	if !strings.Contains(v.TargetsKey(), "As of 2026-01-05.") {
 		t.Error(v.TargetsKey())
 	}
