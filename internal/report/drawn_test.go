@@ -129,7 +129,7 @@ func TestEmptyTables(t *testing.T) {
 // TestSweepCells wants each cell in its column and its row, with a readable text.
 func TestSweepCells(t *testing.T) {
 	s := &svg{}
-	f := sweepField{d: 64, lowest: map[[2]int]float64{{0, 6}: 0.5, {1, 6}: 1, {1, 7}: 2}}
+	f := sweepField{d: problem.HeadDim{D: 64}, lowest: map[[2]int]float64{{0, 6}: 0.5, {1, 6}: 1, {1, 7}: 2}}
 	f.draw(s, 0, 0, [2]int{0, 1}, [2]int{6, 7})
 	cells := map[string][2]string{}
 	for _, c := range regexp.MustCompile(`<text class="(cell[^"]*)" text-anchor="middle" x="([^"]*)" y="([^"]*)">([^<]*)</text>`).FindAllStringSubmatch(s.String(), -1) {
