@@ -42,12 +42,18 @@ func (a *warp) openWhole() {
 	a.K, a.V = g.w.BT(rows(g.plan.rings)), g.w.B(rows(g.plan.values))
 }
 
+// masks reports whether a row may not see all keys of round n. Round 0 has the end of the sequence, and the
+// causal diagonal of all rows of a block is in the last rounds, as many keys long as the block has rows.
+func (g *gen) masks(n int) bool {
+	return n == 0 || g.p.Causal && (n-1)*g.c.roundKeys() < g.c.Rows
+}
+
 // round computes round n, whose scores are in S, and the rounds after it. Rounds are in pairs: if there is
 // a round after n, its scores are computed first, and the maxima of both rounds are found at once. O and l
 // are then scaled only once in two rounds.
 func (a *warp) round(f *feed, n int, S, next *tile.Frag) {
 	g := a.g
-	if n == 0 || g.p.Causal {
+	if g.masks(n) {
 		a.mask(S, f.last.Sub(n))
 	}
 	last := func() {
@@ -64,7 +70,7 @@ func (a *warp) round(f *feed, n int, S, next *tile.Frag) {
 			f.wait(keysOf + 1)
 		}
 		a.scores(next, a.K, (n+1)*g.c.roundKeys(), 0, g.c.TileN) // S = Q·Kᵀ
-		if g.p.Causal {
+		if g.masks(n + 1) {
 			a.mask(next, f.last.Sub(n+1))
 		}
 		t := a.softmax.Tile(S, next)
