@@ -31,8 +31,9 @@ type Kernel struct {
 	// the gate tests there: "tile_q" query rows of a block, "tile_kv" keys of a tile,
 	// "stages" slots of the longest ring of such tiles, "split" blocks over which the keys of
 	// a row are split, and "chunk" keys of a block, if their number is fixed. "shared_budget" is
-	// the bytes of shared memory that the design is allowed, if it needs more than the gate's
-	// default. The record and the gate's report show it.
+	// the bytes of shared memory and "register_budget" the registers per thread that the design is
+	// allowed, if it needs more than the gate's default. The record and the gate's report show
+	// them.
 	Structure map[string]int `json:"structure,omitempty"`
 	// Declares are names of special registers, such as "%smid", and of variables of the
 	// module that the kernel reads on purpose although they differ between launches.

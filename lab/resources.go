@@ -53,11 +53,12 @@ func (m *measurement) resources(ctx context.Context) error {
 	return nil
 }
 
-// Budget returns the budget of the resources gate: the default of the target, with more shared memory if
-// the kernel states that it needs more.
+// Budget returns the budget of the resources gate: the default of the target, with more shared memory
+// or registers if the kernel states that it needs more.
 func (s *Subject) Budget() record.Budget {
 	b := gate.BudgetFor(s.Target.String())
 	b.Shared = max(b.Shared, s.Structure["shared_budget"])
+	b.Registers = max(b.Registers, s.Structure["register_budget"])
 	return b
 }
 

@@ -142,17 +142,26 @@ func (c Config) tileRows() int { return c.RowTiles * warpRows }
 // teams returns the number of teams of a block. Each has its own keys.
 func (c Config) teams() int { return c.Warps / c.RowTiles }
 
-// maxRegisters returns the limit of registers per thread. With one row tile and D up to 128 it
-// is what the resources gate allows. Other kernels need more for scores and O.
+// maxRegisters returns the limit of registers per thread. Unless a kernel needs more, it is what the
+// resources gate allows.
 func (c Config) maxRegisters(p problem.Attention, t ptx.Target) int {
 	switch {
-	case max(p.D, p.DimV()) > 128 || c.RowTiles > 1:
-		return 255
+	case c.needsRegisters(p):
+		return mostRegisters
 	case t.Runs(ptx.SM90a):
 		return 168
 	}
 	return 128
 }
+
+// needsRegisters reports whether a kernel needs more registers for scores and O than the resources
+// gate allows by default: with several row tiles, or with wide heads.
+func (c Config) needsRegisters(p problem.Attention) bool {
+	return max(p.D, p.DimV()) > 128 || c.RowTiles > 1
+}
+
+// mostRegisters is the most registers that a thread can have.
+const mostRegisters = 255
 
 // Shared memory in bytes: the most that a block may have, and what an SM has.
 const (

@@ -29,6 +29,12 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 	if c.Chunk > 0 {
 		structure["chunk"] = c.Chunk
 	}
+	if c.needsRegisters(p) {
+		structure["register_budget"] = mostRegisters
+	}
+	if total := c.plan(p).total; total > usualShared && !t.Runs(ptx.SM90a) {
+		structure["shared_budget"] = total
+	}
 	return &kernel.Kernel{
 		Name: k.Name(), PTX: text, Op: p.Op(), Fixed: p.Facts(), Supports: supports(p), Require: c.rules(p),
 		Let: c.lets(p), Operands: c.operands(p, args),
