@@ -47,6 +47,9 @@ func rivals(v *report.View, cache timing.Cache) string {
 	var names []string
 	var out strings.Builder
 	for _, s := range v.Shapes {
+		if best := s.Best(); best == nil || mark(best, cache) == nil {
+			continue
+		}
 		for _, r := range s.Rows {
 			if r.Kernel == nil && mark(r, cache) != nil && isRival(s, r.Label, cache) && !slices.Contains(names, r.Label) {
 				names = append(names, r.Label)
