@@ -138,6 +138,9 @@ func TestAtomicsTimed(t *testing.T) {
 		}, record.Reject, "gave another output than an untimed launch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name == "launches of graphs do nothing" && !*full {
+				t.Skip("the coarse form of the case before: use -full")
+			}
 			gpu := newCard()
 			gpu.varies = true
 			c.cheat(gpu)

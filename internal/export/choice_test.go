@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -32,6 +33,8 @@ var choiceChips = []struct {
 	{"H100", []int{96}, []problem.Placement{problem.Uniform, problem.Padded}, []int{132}},
 	{"L4", []int{64, 128}, []problem.Placement{problem.Uniform}, []int{58, 142, 20}},
 }
+
+var full = flag.Bool("full", false, "more problems, which takes a minute")
 
 // TestChoice compares the choice of exported files with that of package kernels, on random sizes.
 func TestChoice(t *testing.T) {
@@ -65,9 +68,13 @@ func TestChoice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			problems := 300
+			if *full {
+				problems = 2000
+			}
 			r := rand.New(rand.NewPCG(3, 4))
 			var cases []choiceCase
-			for range 2000 {
+			for range problems {
 				cases = append(cases, newChoiceCase(r, like, c, of.sms))
 			}
 			b.compare(t, "Python", cases, pythonChoices(t, b, cases))
