@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"regexp"
-	"runtime"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -184,8 +183,7 @@ func TestCardTimes(t *testing.T) {
 	}
 }
 
-// compileAll compiles all kernels, many at a time: the driver takes half a second for each, and
-// keeps what it has compiled in a cache. A kernel that it cannot compile is reported later.
+// compileAll compiles the kernels of all candidates.
 func compileAll(card device.Device, all []candidate) {
 	texts := map[string]bool{}
 	for _, x := range all {
@@ -195,18 +193,7 @@ func compileAll(card device.Device, all []candidate) {
 			}
 		}
 	}
-	var group sync.WaitGroup
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for text := range texts {
-		free <- struct{}{}
-		group.Go(func() {
-			defer func() { <-free }()
-			if m, err := card.Load("kernel.ptx", text); err == nil {
-				m.Close()
-			}
-		})
-	}
-	group.Wait()
+	kerneltest.CompileAll(card, slices.Collect(maps.Keys(texts)))
 }
 
 // TestCardProfile launches the configurations that -shapes and -configs name once each,
