@@ -4,10 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -40,7 +43,7 @@ var checklist = [...]struct {
 	21: {"races that usually pass", "TestChecklist21"},
 	22: {"timed launches leave when the output holds an answer", "TestChecklist22OutputHoldsAnswer"},
 	23: {"results in a variable of the module, under a few bytes of the inputs", "TestChecklist23ResultsInModule"},
-	24: {"wrong only beyond the sizes of the plan", "TestChecklist24DerivedShapes TestChecklist24HiddenBySize TestChecklist24Grouped TestChecklist24Unreachable TestChecklist24ManyKeys TestChecklist24EveryColumn TestChecklist24HiddenByRemainder TestChecklist24Arithmetic"},
+	24: {"wrong only beyond the sizes of the plan", "TestChecklist24DerivedShapes TestChecklist24HiddenBySize TestChecklist24Grouped TestChecklist24Unreachable TestChecklist24ManyKeys TestChecklist24EveryColumn TestChecklist24HiddenByRemainder TestChecklist24Arithmetic TestChecklist24FullTiles"},
 	25: {"wrong only when a ring of tiles wraps", "TestChecklist25SlotEmptyWait"},
 	26: {"right only for a known scale, for equal scales, for known bytes", "TestChecklist26Inputs"},
 	27: {"guard bands are read, or written with their own bytes; inputs changed and restored", "TestChecklist27Guards TestChecklist27HiddenDefects"},
@@ -170,5 +173,24 @@ func TestChecklist31Rivals(t *testing.T) {
 	right, coarse, wrong := rmse["values right f16"], rmse["values coarse f16"], rmse["values first f16"]
 	if right > 1e-5 || coarse < 0.01 || coarse > 0.03 || wrong < 0.5 || rmse["values events f16"] != right {
 		t.Errorf("errors: %v", rmse)
+	}
+}
+
+// TestChecklist24FullTiles: for every seed, a derived case of a decode kernel has a tile that is more
+// than half full, and keys that several blocks split. Two mutants of the merge passed without one.
+func TestChecklist24FullTiles(t *testing.T) {
+	for _, rows := range []int{16, 32, 64} {
+		s, err := Preset("decode", problem.Attention{Shape: problem.Shape{B: 1, Hq: 1, Hkv: 1, Sq: rows, Skv: 8192, D: 64}, Format: "e4m3"}, kernel.Chip{SharedPerSM: 228 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(20) {
+			d := newDeriver(&measurement{s: s, p: Plan{Depth: RingsOnly, Seed: seed}, heads: problem.HeadDim{D: 64}})
+			if !slices.ContainsFunc(d.cases(), func(c Case) bool {
+				return 2*c.Shape.Sq*c.Shape.Hq/c.Shape.Hkv > rows && c.Shape.Skv > 2*d.ring
+			}) {
+				t.Errorf("%d rows, seed %d: no case fills the tile and splits the keys", rows, seed)
+			}
+		}
 	}
 }

@@ -226,6 +226,9 @@ func (d *deriver) shapes(list []extents) (shapes []problem.Shape) {
 	return shapes
 }
 
+// someRows returns the rows of a tile, or 64 of them.
+func (d *deriver) someRows() int { return max(min(d.tileQ, 64), 4) }
+
 // manyHeads is the number of heads from which on a derived case has heads of different magnitudes.
 const manyHeads = 9
 
@@ -234,7 +237,12 @@ func (d *deriver) cases() (cases []Case) {
 	if d.m.p.Depth == Listed {
 		return nil
 	}
-	list := []extents{{1, 1, 2, d.within(3, 9), 2*d.ring + d.within(1, d.tileKV-1)}}
+	list := []extents{
+		{1, 1, 2, d.within(3, 9), 2*d.ring + d.within(1, d.tileKV-1)},
+		// A tile in which heads share the rows is more than half full, and its keys are split: each
+		// row of a lane has partial results.
+		{1, 1, 2, d.within(d.someRows()/4+1, d.someRows()/2), 2*d.ring + d.within(1, d.tileKV-1)},
+	}
 	if d.chunk > 2*d.ring {
 		list = append(list, extents{1, 1, 2, d.within(3, 9), d.chunk + d.within(1, d.tileKV-1)})
 	}
