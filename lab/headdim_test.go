@@ -72,15 +72,7 @@ func TestValueHeadDim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := quickly()
-	p.Seed = 1
-	p.Cases = []Case{
-		{Shape: problem.Square(1, 2, 33, 0), Seed: 1, Distribution: "normal"},
-		{Shape: problem.Shape{B: 2, Hq: 2, Hkv: 2, Sq: 9, Skv: 90}, Seed: 2, Distribution: "normal"},
-		{Shape: problem.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 20, Skv: 40}, Seed: 3, Distribution: "uniform"},
-		{Shape: problem.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 16, Skv: 80}, Seed: 4, Distribution: "one-hot"},
-	}
-	p.Defects.Shapes, p.Counters = []problem.Shape{problem.Square(1, 2, 5, 0)}, problem.Shape{}
+	p := fewCases()
 	for name, c := range map[string]struct {
 		faults headFaults
 		want   record.Outcome

@@ -119,7 +119,7 @@ func TestEdges(t *testing.T) {
 }
 
 // TestDecode: Decode divides the work of an H200 as the fastest configuration of TestCardTimes did. With
-// 16 rows it avoids the merge of 33 parts, which took longer than reading the keys.
+// 16 rows it has 16 parts to merge instead of 33.
 func TestDecode(t *testing.T) {
 	chip := kernel.Chip{SharedPerSM: h200.SharedPerSM, SMs: 132}
 	for _, x := range []struct {
