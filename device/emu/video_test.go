@@ -1,8 +1,40 @@
 package emu
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
 
-// TestVideo compares the video instructions with values worked out by hand from the PTX manual.
+// TestVideoH200 compares scalar video instructions with results of an H200. These are the instructions for which
+// the code of NVIDIA's assembler differs from the PTX manual.
+func TestVideoH200(t *testing.T) {
+	data, err := os.ReadFile("testdata/video_h200.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []scalarCase
+	for line := range strings.Lines(string(data)) {
+		var a, b, c, want uint64
+		if _, err := fmt.Sscanf(line, "%x %x %x %x", &a, &b, &c, &want); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		text := strings.TrimSpace(strings.SplitN(line, " ", 5)[4])
+		opcode, operands, _ := strings.Cut(text, " ")
+		for _, name := range []string{"a", "b", "c", "d"} {
+			operands = strings.NewReplacer("-"+name, "-%"+name, " "+name, " %"+name).Replace(" " + operands)[1:]
+		}
+		cases = append(cases, scalarCase{opcode + " " + operands, [4]int{32, 32, 32, 32}, []row{in3(a, b, c, want)}})
+	}
+	if len(cases) < 500 {
+		t.Errorf("only %d cases", len(cases))
+	}
+	runCases(t, cases)
+}
+
+// TestVideo compares the video instructions with values worked out by hand from the PTX manual, except where an H200
+// was found to differ.
 func TestVideo(t *testing.T) {
 	r := [4]int{32, 32, 32, 32}
 	runCases(t, []scalarCase{
@@ -10,12 +42,12 @@ func TestVideo(t *testing.T) {
 		{"vadd.s32.s32.u32 %d, %a.b3, %b.b0;", r, []row{in2(0x80000000, 0x000000ff, 0x7f)}},
 		{"vadd.s32.s32.s32.sat %d, %a, %b;", r, []row{in2(0x7fffffff, 1, 0x7fffffff), in2(0x80000000, 0xffffffff, 0x80000000)}},
 		{"vadd.u32.s32.s32.sat %d, %a, %b;", r, []row{in2(0xffffffff, 0xffffffff, 0), in2(5, 0xfffffffe, 3)}},
-		{"vadd.u32.u32.u32.sat %d, %a, %b;", r, []row{in2(0xffffffff, 2, 0xffffffff)}},
+		{"vadd.u32.u32.u32.sat %d, %a, %b;", r, []row{in2(0xffffffff, 2, 1)}}, // on an H200
 		{"vadd.u32.u32.u32.add %d, %a.b0, %b.b0, %c;", r, []row{in3(0x1ff, 0x101, 7, 0xff+1+7)}},
 		{"vadd.s32.s32.s32.min %d, %a, %b, %c;", r, []row{in3(3, 0xfffffffe, 9, 1), in3(3, 4, 0xffffffff, 0xffffffff)}},
 		{"vadd.u32.u32.u32.max %d, %a, %b, %c;", r, []row{in3(3, 4, 0xffffffff, 0xffffffff)}},
 		{"vadd.u32.u32.u32.sat %d.b1, %a, %b, %c;", r, []row{in3(0xf0, 0x20, 0x11223344, 0x1122ff44)}},
-		{"vadd.s32.s32.s32.sat %d.h1, %a, %b, %c;", r, []row{in3(0xffff0000, 0xffff0000, 0x11223344, 0x80003344)}},
+		{"vadd.s32.s32.s32.sat %d.h1, %a, %b, %c;", r, []row{in3(0xffff0000, 0xffff0000, 0x11223344, 0x3344)}}, // on an H200
 		{"vadd.u32.u32.u32 %d.h0, %a, %b, %c;", r, []row{in3(0xffff, 3, 0x11223344, 0x11220002)}},
 		{"vsub.u32.u32.u32 %d, %a, %b;", r, []row{in2(3, 5, 0xfffffffe)}},
 		{"vsub.u32.u32.u32.sat %d, %a, %b;", r, []row{in2(3, 5, 0)}},

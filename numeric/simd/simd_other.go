@@ -1,26 +1,21 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package simd
 
 // Has reports whether this processor can run the loops.
 const Has = false
 
-// HasWide reports whether this processor can run the loops for AVX-512.
-const HasWide = false
-
 // The loops are never called, because Has is false.
 
-func (s *Sweep) Run8()      { absent() }
-func (s *Sweep) Run16()     { absent() }
-func (s *Sweep) RunHalf8()  { absent() }
-func (s *Sweep) Wide8()     { absent() }
-func (s *Sweep) Wide16()    { absent() }
-func (s *Sweep) WideHalf8() { absent() }
-func (s *Narrow) Run()      { absent() }
-func (s *Survey) Rows8()    { absent() }
-func (s *Survey) Rows16()   { absent() }
-func (s *Survey) Cols8()    { absent() }
-func (s *Survey) Cols16()   { absent() }
+func (s *Sweep) Run8()     { absent() }
+func (s *Sweep) Run16()    { absent() }
+func (s *Sweep) RunHalf8() { absent() }
+func (s *Narrow) Run()     { absent() }
+
+func (s *Survey) Rows8()  { absent() }
+func (s *Survey) Rows16() { absent() }
+func (s *Survey) Cols8()  { absent() }
+func (s *Survey) Cols16() { absent() }
 
 func AddF32(d, a, b *[32]uint32)    { absent() }
 func MulF32(d, a, b *[32]uint32)    { absent() }
@@ -44,6 +39,13 @@ func Max16x2(d, a, b *[32]uint32, inf uint32)    { absent() }
 func Min16x2NaN(d, a, b *[32]uint32, inf uint32) { absent() }
 func Max16x2NaN(d, a, b *[32]uint32, inf uint32) { absent() }
 
+func Dots(d, rows, cols *uint32, count, pairs int) { absent() }
+
+func Interleave(rows *uint32, step int, even, odd *[32]uint32)   { absent() }
+func Deinterleave(even, odd *[32]uint32, rows *uint32, step int) { absent() }
+
+func Spread(rows *uint32, step int, lanes *[32]uint32) { absent() }
+
 func Ex2(d, a *[32]uint32, table *uint32, mode uint32) uint32    { absent(); return 0 }
 func Rcp(d, a *[32]uint32, table *uint32, mode uint32) uint32    { absent(); return 0 }
 func Sqrt(d, a *[32]uint32, table *uint32, mode uint32) uint32   { absent(); return 0 }
@@ -52,11 +54,5 @@ func Lg2(d, a *[32]uint32, table *uint32, mode uint32) uint32    { absent(); ret
 func SinCos(d, a *[32]uint32, table *uint32, mode uint32) uint32 { absent(); return 0 }
 func Tanh(d, a *[32]uint32, table *uint32, mode uint32) uint32   { absent(); return 0 }
 
-func Dots(d, rows, cols *uint32, count, pairs int) { absent() }
-
-func Interleave(rows *uint32, step int, even, odd *[32]uint32)   { absent() }
-func Deinterleave(even, odd *[32]uint32, rows *uint32, step int) { absent() }
-
-func Spread(rows *uint32, step int, lanes *[32]uint32) { absent() }
-
-func absent() { panic("simd: no loops for this processor") }
+func WidenF16(to, c *uint32, step, rows int)             { absent() }
+func RoundF16(d *uint32, step int, x *float64, rows int) { absent() }

@@ -1022,6 +1022,1664 @@ end:
 	VZEROUPPER
 	RET
 
+DATA twin8Larger<>+0(SB)/8, $0x3ff0000000400000
+DATA twin8Larger<>+8(SB)/8, $0x3ff0000000400000
+DATA twin8Larger<>+16(SB)/8, $0x3ff0000000400000
+DATA twin8Larger<>+24(SB)/8, $0x3ff0000000400000
+GLOBL twin8Larger<>(SB), RODATA|NOPTR, $32
+
+DATA twin8First<>+0(SB)/8, $0x3b58000000000000
+DATA twin8First<>+8(SB)/8, $0x3b58000000000000
+DATA twin8First<>+16(SB)/8, $0x3b58000000000000
+DATA twin8First<>+24(SB)/8, $0x3b58000000000000
+GLOBL twin8First<>(SB), RODATA|NOPTR, $32
+
+DATA twin8Lane<>+0(SB)/8, $0x0000007f0000007f
+DATA twin8Lane<>+8(SB)/8, $0x0000007f0000007f
+DATA twin8Lane<>+16(SB)/8, $0x0000007f0000007f
+DATA twin8Lane<>+24(SB)/8, $0x0000007f0000007f
+GLOBL twin8Lane<>(SB), RODATA|NOPTR, $32
+
+DATA twin8Some<>+0(SB)/8, $0x0000003f0000003f
+DATA twin8Some<>+8(SB)/8, $0x0000003f0000003f
+DATA twin8Some<>+16(SB)/8, $0x0000003f0000003f
+DATA twin8Some<>+24(SB)/8, $0x0000003f0000003f
+GLOBL twin8Some<>(SB), RODATA|NOPTR, $32
+
+DATA twin8Rebias<>+0(SB)/8, $0xffffffddffffffdd
+DATA twin8Rebias<>+8(SB)/8, $0xffffffddffffffdd
+DATA twin8Rebias<>+16(SB)/8, $0xffffffddffffffdd
+DATA twin8Rebias<>+24(SB)/8, $0xffffffddffffffdd
+GLOBL twin8Rebias<>(SB), RODATA|NOPTR, $32
+
+DATA twin8Range<>+0(SB)/8, $0x000000dc000000dc
+DATA twin8Range<>+8(SB)/8, $0x000000dc000000dc
+DATA twin8Range<>+16(SB)/8, $0x000000dc000000dc
+DATA twin8Range<>+24(SB)/8, $0x000000dc000000dc
+GLOBL twin8Range<>(SB), RODATA|NOPTR, $32
+
+DATA twin8Nibbles<>+0(SB)/1, $0x00
+DATA twin8Nibbles<>+1(SB)/1, $0x01
+DATA twin8Nibbles<>+2(SB)/1, $0x01
+DATA twin8Nibbles<>+3(SB)/1, $0x02
+DATA twin8Nibbles<>+4(SB)/1, $0x01
+DATA twin8Nibbles<>+5(SB)/1, $0x02
+DATA twin8Nibbles<>+6(SB)/1, $0x02
+DATA twin8Nibbles<>+7(SB)/1, $0x03
+DATA twin8Nibbles<>+8(SB)/1, $0x01
+DATA twin8Nibbles<>+9(SB)/1, $0x02
+DATA twin8Nibbles<>+10(SB)/1, $0x02
+DATA twin8Nibbles<>+11(SB)/1, $0x03
+DATA twin8Nibbles<>+12(SB)/1, $0x02
+DATA twin8Nibbles<>+13(SB)/1, $0x03
+DATA twin8Nibbles<>+14(SB)/1, $0x03
+DATA twin8Nibbles<>+15(SB)/1, $0x04
+DATA twin8Nibbles<>+16(SB)/1, $0x00
+DATA twin8Nibbles<>+17(SB)/1, $0x01
+DATA twin8Nibbles<>+18(SB)/1, $0x01
+DATA twin8Nibbles<>+19(SB)/1, $0x02
+DATA twin8Nibbles<>+20(SB)/1, $0x01
+DATA twin8Nibbles<>+21(SB)/1, $0x02
+DATA twin8Nibbles<>+22(SB)/1, $0x02
+DATA twin8Nibbles<>+23(SB)/1, $0x03
+DATA twin8Nibbles<>+24(SB)/1, $0x01
+DATA twin8Nibbles<>+25(SB)/1, $0x02
+DATA twin8Nibbles<>+26(SB)/1, $0x02
+DATA twin8Nibbles<>+27(SB)/1, $0x03
+DATA twin8Nibbles<>+28(SB)/1, $0x02
+DATA twin8Nibbles<>+29(SB)/1, $0x03
+DATA twin8Nibbles<>+30(SB)/1, $0x03
+DATA twin8Nibbles<>+31(SB)/1, $0x04
+GLOBL twin8Nibbles<>(SB), RODATA|NOPTR, $32
+
+DATA twin8Low4<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twin8Low4<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twin8Low4<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twin8Low4<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL twin8Low4<>(SB), RODATA|NOPTR, $32
+
+DATA twin8NoFast<>+0(SB)/8, $0xfff00000fff00000
+DATA twin8NoFast<>+8(SB)/8, $0xfff00000fff00000
+DATA twin8NoFast<>+16(SB)/8, $0xfff00000fff00000
+DATA twin8NoFast<>+24(SB)/8, $0xfff00000fff00000
+GLOBL twin8NoFast<>(SB), RODATA|NOPTR, $32
+
+DATA twin8Zeros<>+0(SB)/8, $0x0000000000000000
+DATA twin8Zeros<>+8(SB)/8, $0x0000000000000000
+DATA twin8Zeros<>+16(SB)/8, $0x0000000000000000
+DATA twin8Zeros<>+24(SB)/8, $0x0000000000000000
+GLOBL twin8Zeros<>(SB), RODATA|NOPTR, $32
+
+// func twin8(s *byte)
+// Requires: AVX, AVX2, FMA3
+TEXT ·twin8(SB), NOSPLIT, $112-8
+	MOVQ         s+0(FP), AX
+	VSTMXCSR     (SP)
+	MOVL         $0x00007f80, 4(SP)
+	VLDMXCSR     4(SP)
+	VPBROADCASTD 128(AX), Y0
+	VPADDD       twin8LeastUnit<>+0(SB), Y0, Y0
+	VPSUBD       twin8ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 16(SP)
+	VPBROADCASTD 152(AX), Y0
+	VPSUBD       twin8ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 48(SP)
+	VPBROADCASTD 144(AX), Y0
+	VPSUBD       twin8ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 80(SP)
+	MOVQ         32(AX), CX
+	MOVQ         40(AX), DX
+	MOVQ         48(AX), BX
+	MOVQ         56(AX), SI
+	MOVQ         16(AX), DI
+	MOVQ         24(AX), R8
+	IMULQ        DI, R8
+	SHLQ         $0x03, R8
+	MOVQ         88(AX), R9
+	MOVQ         DI, R10
+
+low:
+	VMOVDQU  (R9), Y0
+	VPCMPEQD twin8NoFast<>+0(SB), Y0, Y0
+	VPTEST   Y0, Y0
+	JNZ      end
+	ADDQ     $0x20, R9
+	DECQ     R10
+	JNZ      low
+
+rows:
+	MOVQ   96(AX), R9
+	VXORPS Y0, Y0, Y0
+	VADDPS (R9), Y0, Y2
+	ADDQ   112(AX), R9
+	VADDPS (R9), Y0, Y0
+	ADDQ   112(AX), R9
+	MOVQ   R9, 96(AX)
+	MOVQ   64(AX), R9
+	MOVQ   72(AX), R10
+	MOVQ   80(AX), R11
+	MOVQ   DI, 8(SP)
+
+block:
+	VPXOR Y4, Y4, Y4
+	VPXOR Y3, Y3, Y3
+	MOVQ  24(AX), R12
+
+max:
+	VMOVDQU      (R9), Y5
+	ADDQ         $0x20, R9
+	VPADDQ       (CX), Y5, Y6
+	VPMAXUB      Y6, Y4, Y4
+	VPADDQ       (CX)(R8*1), Y5, Y5
+	VPMAXUB      Y5, Y3, Y3
+	ADDQ         $0x20, CX
+	SUBQ         $0x04, R12
+	JNZ          max
+	VEXTRACTI128 $0x01, Y4, X1
+	VPMAXUB      X1, X4, X1
+	VPSHUFD      $0xee, X1, X4
+	VPMAXUB      X1, X4, X1
+	VPMOVZXBD    X1, Y4
+	VEXTRACTI128 $0x01, Y3, X1
+	VPMAXUB      X1, X3, X1
+	VPSHUFD      $0xee, X1, X3
+	VPMAXUB      X1, X3, X1
+	VPMOVZXBD    X1, Y5
+	VPAND        twin8Lane<>+0(SB), Y4, Y4
+	VPCMPGTD     twin8Some<>+0(SB), Y4, Y3
+	VPSUBD       twin8Rebias<>+0(SB), Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPADDD       Y2, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y6, Y7
+	VPSRLD       $0x18, Y6, Y6
+	VPANDN       48(SP), Y7, Y8
+	VPMAXSD      Y8, Y6, Y6
+	VPMAXSD      Y6, Y4, Y4
+	VPSUBD       16(SP), Y4, Y4
+	VPANDN       Y7, Y3, Y7
+	VPANDN       Y4, Y7, Y4
+	VMOVDQU      twin8Range<>+0(SB), Y6
+	VPMAXUD      Y6, Y4, Y8
+	VPCMPEQD     Y6, Y8, Y8
+	VMOVDQA      Y8, Y3
+	CMPL         (SI), $-1048576
+	JEQ          end
+	VPAND        twin8Lane<>+0(SB), Y5, Y5
+	VPCMPGTD     twin8Some<>+0(SB), Y5, Y6
+	VPSUBD       twin8Rebias<>+0(SB), Y5, Y5
+	VPAND        Y6, Y5, Y5
+	VPADDD       Y0, Y0, Y7
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y8, Y7, Y8
+	VPSRLD       $0x18, Y7, Y7
+	VPANDN       48(SP), Y8, Y9
+	VPMAXSD      Y9, Y7, Y7
+	VPMAXSD      Y7, Y5, Y5
+	VPSUBD       16(SP), Y5, Y5
+	VPANDN       Y8, Y6, Y8
+	VPANDN       Y5, Y8, Y5
+	VMOVDQU      twin8Range<>+0(SB), Y7
+	VPMAXUD      Y7, Y5, Y9
+	VPCMPEQD     Y7, Y9, Y9
+	VPAND        Y9, Y3, Y3
+	CMPL         (SI)(DI*4), $-1048576
+	JEQ          end
+	VPCMPEQD     Y6, Y6, Y6
+	VPTEST       Y6, Y3
+	JCC          end
+	ADDQ         $0x04, SI
+	VPBROADCASTQ (BX), Y3
+	VPMOVZXDQ    X4, Y6
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       twin8First<>+0(SB), Y6, Y6
+	VCVTPS2PD    X2, Y8
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  twin8Larger<>+0(SB), Y8, Y7
+	VPSRLQ       $0x3f, Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPAND        (R11), Y3, Y8
+	VMOVDQU      twin8Nibbles<>+0(SB), Y10
+	VPSRLQ       $0x04, Y8, Y9
+	VPAND        twin8Low4<>+0(SB), Y8, Y8
+	VPAND        twin8Low4<>+0(SB), Y9, Y9
+	VPSHUFB      Y8, Y10, Y8
+	VPSHUFB      Y9, Y10, Y9
+	VPADDB       Y8, Y9, Y8
+	VPSADBW      twin8Zeros<>+0(SB), Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VEXTRACTI128 $0x01, Y4, X1
+	VEXTRACTF128 $0x01, Y2, X4
+	VPMOVZXDQ    X1, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       twin8First<>+0(SB), Y2, Y2
+	VCVTPS2PD    X4, Y8
+	VMOVAPD      Y2, Y4
+	VFMADD231PD  twin8Larger<>+0(SB), Y8, Y4
+	VPSRLQ       $0x3f, Y8, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPAND        32(R11), Y3, Y3
+	VMOVDQU      twin8Nibbles<>+0(SB), Y9
+	VPSRLQ       $0x04, Y3, Y8
+	VPAND        twin8Low4<>+0(SB), Y3, Y3
+	VPAND        twin8Low4<>+0(SB), Y8, Y8
+	VPSHUFB      Y3, Y9, Y3
+	VPSHUFB      Y8, Y9, Y8
+	VPADDB       Y3, Y8, Y3
+	VPSADBW      twin8Zeros<>+0(SB), Y3, Y3
+	VPADDQ       Y3, Y4, Y4
+	VPBROADCASTQ (BX)(DI*8), Y3
+	VPMOVZXDQ    X5, Y8
+	VPSLLQ       $0x34, Y8, Y8
+	VPADDQ       twin8First<>+0(SB), Y8, Y8
+	VCVTPS2PD    X0, Y10
+	VMOVAPD      Y8, Y9
+	VFMADD231PD  twin8Larger<>+0(SB), Y10, Y9
+	VPSRLQ       $0x3f, Y10, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPAND        (R11), Y3, Y10
+	VMOVDQU      twin8Nibbles<>+0(SB), Y12
+	VPSRLQ       $0x04, Y10, Y11
+	VPAND        twin8Low4<>+0(SB), Y10, Y10
+	VPAND        twin8Low4<>+0(SB), Y11, Y11
+	VPSHUFB      Y10, Y12, Y10
+	VPSHUFB      Y11, Y12, Y11
+	VPADDB       Y10, Y11, Y10
+	VPSADBW      twin8Zeros<>+0(SB), Y10, Y10
+	VPADDQ       Y10, Y9, Y9
+	VEXTRACTI128 $0x01, Y5, X1
+	VEXTRACTF128 $0x01, Y0, X5
+	VPMOVZXDQ    X1, Y0
+	VPSLLQ       $0x34, Y0, Y0
+	VPADDQ       twin8First<>+0(SB), Y0, Y0
+	VCVTPS2PD    X5, Y10
+	VMOVAPD      Y0, Y5
+	VFMADD231PD  twin8Larger<>+0(SB), Y10, Y5
+	VPSRLQ       $0x3f, Y10, Y10
+	VPADDQ       Y10, Y5, Y5
+	VPAND        32(R11), Y3, Y3
+	VMOVDQU      twin8Nibbles<>+0(SB), Y11
+	VPSRLQ       $0x04, Y3, Y10
+	VPAND        twin8Low4<>+0(SB), Y3, Y3
+	VPAND        twin8Low4<>+0(SB), Y10, Y10
+	VPSHUFB      Y3, Y11, Y3
+	VPSHUFB      Y10, Y11, Y10
+	VPADDB       Y3, Y10, Y3
+	VPSADBW      twin8Zeros<>+0(SB), Y3, Y3
+	VPADDQ       Y3, Y5, Y5
+	VMOVAPD      Y6, Y3
+	VMOVAPD      Y2, Y10
+	VMOVAPD      Y8, Y11
+	VMOVAPD      Y0, Y12
+	ADDQ         $0x08, BX
+	ADDQ         $0x40, R11
+	MOVQ         24(AX), R12
+
+sum:
+	VMOVUPD      (R10), Y13
+	VMOVUPD      32(R10), Y14
+	VBROADCASTSD (DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD (DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      64(R10), Y13
+	VMOVUPD      96(R10), Y14
+	VBROADCASTSD 8(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 8(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	VMOVUPD      128(R10), Y13
+	VMOVUPD      160(R10), Y14
+	VBROADCASTSD 16(DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD 16(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      192(R10), Y13
+	VMOVUPD      224(R10), Y14
+	VBROADCASTSD 24(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 24(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	ADDQ         $+32, DX
+	ADDQ         $+256, R10
+	SUBQ         $0x04, R12
+	JNZ          sum
+	VPADDQ       Y3, Y7, Y7
+	VPSUBQ       Y6, Y7, Y7
+	VSUBPD       Y6, Y7, Y7
+	VPADDQ       Y10, Y4, Y4
+	VPSUBQ       Y2, Y4, Y4
+	VSUBPD       Y2, Y4, Y4
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       Y8, Y9, Y9
+	VSUBPD       Y8, Y9, Y9
+	VPADDQ       Y12, Y5, Y5
+	VPSUBQ       Y0, Y5, Y5
+	VSUBPD       Y0, Y5, Y5
+	VPBROADCASTQ 136(AX), Y0
+	VPAND        Y0, Y7, Y7
+	VPAND        Y0, Y4, Y4
+	VCVTPD2PSY   Y7, X1
+	VCVTPD2PSY   Y4, X2
+	VINSERTF128  $0x01, X2, Y1, Y2
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y5, Y5
+	VCVTPD2PSY   Y9, X1
+	VCVTPD2PSY   Y5, X0
+	VINSERTF128  $0x01, X0, Y1, Y0
+	DECQ         8(SP)
+	JNZ          block
+	MOVQ         104(AX), R9
+	VMOVUPS      Y2, (R9)
+	ADDQ         120(AX), R9
+	VMOVUPS      Y0, (R9)
+	ADDQ         120(AX), R9
+	MOVQ         R9, 104(AX)
+	ADDQ         R8, CX
+	ADDQ         R8, DX
+	LEAQ         (BX)(DI*8), BX
+	LEAQ         (SI)(DI*4), SI
+	ADDQ         $0x02, 8(AX)
+	SUBQ         $0x02, (AX)
+	JNZ          rows
+
+end:
+	VLDMXCSR (SP)
+	VZEROUPPER
+	RET
+
+DATA twin8ToF32<>+0(SB)/8, $0x0000038000000380
+DATA twin8ToF32<>+8(SB)/8, $0x0000038000000380
+DATA twin8ToF32<>+16(SB)/8, $0x0000038000000380
+DATA twin8ToF32<>+24(SB)/8, $0x0000038000000380
+GLOBL twin8ToF32<>(SB), RODATA|NOPTR, $32
+
+DATA twin8LeastUnit<>+0(SB)/8, $0x0000038100000381
+DATA twin8LeastUnit<>+8(SB)/8, $0x0000038100000381
+DATA twin8LeastUnit<>+16(SB)/8, $0x0000038100000381
+DATA twin8LeastUnit<>+24(SB)/8, $0x0000038100000381
+GLOBL twin8LeastUnit<>(SB), RODATA|NOPTR, $32
+
+DATA twin8by16Larger<>+0(SB)/8, $0x3ff0000000400000
+DATA twin8by16Larger<>+8(SB)/8, $0x3ff0000000400000
+DATA twin8by16Larger<>+16(SB)/8, $0x3ff0000000400000
+DATA twin8by16Larger<>+24(SB)/8, $0x3ff0000000400000
+GLOBL twin8by16Larger<>(SB), RODATA|NOPTR, $32
+
+DATA twin8by16First<>+0(SB)/8, $0x3b58000000000000
+DATA twin8by16First<>+8(SB)/8, $0x3b58000000000000
+DATA twin8by16First<>+16(SB)/8, $0x3b58000000000000
+DATA twin8by16First<>+24(SB)/8, $0x3b58000000000000
+GLOBL twin8by16First<>(SB), RODATA|NOPTR, $32
+
+DATA twin8by16Lane<>+0(SB)/8, $0x0000007f0000007f
+DATA twin8by16Lane<>+8(SB)/8, $0x0000007f0000007f
+DATA twin8by16Lane<>+16(SB)/8, $0x0000007f0000007f
+DATA twin8by16Lane<>+24(SB)/8, $0x0000007f0000007f
+GLOBL twin8by16Lane<>(SB), RODATA|NOPTR, $32
+
+DATA twin8by16Some<>+0(SB)/8, $0x0000003f0000003f
+DATA twin8by16Some<>+8(SB)/8, $0x0000003f0000003f
+DATA twin8by16Some<>+16(SB)/8, $0x0000003f0000003f
+DATA twin8by16Some<>+24(SB)/8, $0x0000003f0000003f
+GLOBL twin8by16Some<>(SB), RODATA|NOPTR, $32
+
+DATA twin8by16Rebias<>+0(SB)/8, $0xffffffddffffffdd
+DATA twin8by16Rebias<>+8(SB)/8, $0xffffffddffffffdd
+DATA twin8by16Rebias<>+16(SB)/8, $0xffffffddffffffdd
+DATA twin8by16Rebias<>+24(SB)/8, $0xffffffddffffffdd
+GLOBL twin8by16Rebias<>(SB), RODATA|NOPTR, $32
+
+DATA twin8by16Range<>+0(SB)/8, $0x000000dc000000dc
+DATA twin8by16Range<>+8(SB)/8, $0x000000dc000000dc
+DATA twin8by16Range<>+16(SB)/8, $0x000000dc000000dc
+DATA twin8by16Range<>+24(SB)/8, $0x000000dc000000dc
+GLOBL twin8by16Range<>(SB), RODATA|NOPTR, $32
+
+DATA twin8by16Nibbles<>+0(SB)/1, $0x00
+DATA twin8by16Nibbles<>+1(SB)/1, $0x01
+DATA twin8by16Nibbles<>+2(SB)/1, $0x01
+DATA twin8by16Nibbles<>+3(SB)/1, $0x02
+DATA twin8by16Nibbles<>+4(SB)/1, $0x01
+DATA twin8by16Nibbles<>+5(SB)/1, $0x02
+DATA twin8by16Nibbles<>+6(SB)/1, $0x02
+DATA twin8by16Nibbles<>+7(SB)/1, $0x03
+DATA twin8by16Nibbles<>+8(SB)/1, $0x01
+DATA twin8by16Nibbles<>+9(SB)/1, $0x02
+DATA twin8by16Nibbles<>+10(SB)/1, $0x02
+DATA twin8by16Nibbles<>+11(SB)/1, $0x03
+DATA twin8by16Nibbles<>+12(SB)/1, $0x02
+DATA twin8by16Nibbles<>+13(SB)/1, $0x03
+DATA twin8by16Nibbles<>+14(SB)/1, $0x03
+DATA twin8by16Nibbles<>+15(SB)/1, $0x04
+DATA twin8by16Nibbles<>+16(SB)/1, $0x00
+DATA twin8by16Nibbles<>+17(SB)/1, $0x01
+DATA twin8by16Nibbles<>+18(SB)/1, $0x01
+DATA twin8by16Nibbles<>+19(SB)/1, $0x02
+DATA twin8by16Nibbles<>+20(SB)/1, $0x01
+DATA twin8by16Nibbles<>+21(SB)/1, $0x02
+DATA twin8by16Nibbles<>+22(SB)/1, $0x02
+DATA twin8by16Nibbles<>+23(SB)/1, $0x03
+DATA twin8by16Nibbles<>+24(SB)/1, $0x01
+DATA twin8by16Nibbles<>+25(SB)/1, $0x02
+DATA twin8by16Nibbles<>+26(SB)/1, $0x02
+DATA twin8by16Nibbles<>+27(SB)/1, $0x03
+DATA twin8by16Nibbles<>+28(SB)/1, $0x02
+DATA twin8by16Nibbles<>+29(SB)/1, $0x03
+DATA twin8by16Nibbles<>+30(SB)/1, $0x03
+DATA twin8by16Nibbles<>+31(SB)/1, $0x04
+GLOBL twin8by16Nibbles<>(SB), RODATA|NOPTR, $32
+
+DATA twin8by16Low4<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twin8by16Low4<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twin8by16Low4<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twin8by16Low4<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL twin8by16Low4<>(SB), RODATA|NOPTR, $32
+
+DATA twin8by16NoFast<>+0(SB)/8, $0xfff00000fff00000
+DATA twin8by16NoFast<>+8(SB)/8, $0xfff00000fff00000
+DATA twin8by16NoFast<>+16(SB)/8, $0xfff00000fff00000
+DATA twin8by16NoFast<>+24(SB)/8, $0xfff00000fff00000
+GLOBL twin8by16NoFast<>(SB), RODATA|NOPTR, $32
+
+DATA twin8by16Zeros<>+0(SB)/8, $0x0000000000000000
+DATA twin8by16Zeros<>+8(SB)/8, $0x0000000000000000
+DATA twin8by16Zeros<>+16(SB)/8, $0x0000000000000000
+DATA twin8by16Zeros<>+24(SB)/8, $0x0000000000000000
+GLOBL twin8by16Zeros<>(SB), RODATA|NOPTR, $32
+
+// func twin8by16(s *byte)
+// Requires: AVX, AVX2, FMA3
+TEXT ·twin8by16(SB), NOSPLIT, $112-8
+	MOVQ         s+0(FP), AX
+	VSTMXCSR     (SP)
+	MOVL         $0x00007f80, 4(SP)
+	VLDMXCSR     4(SP)
+	VPBROADCASTD 128(AX), Y0
+	VPADDD       twin8by16LeastUnit<>+0(SB), Y0, Y0
+	VPSUBD       twin8by16ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 16(SP)
+	VPBROADCASTD 152(AX), Y0
+	VPSUBD       twin8by16ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 48(SP)
+	VPBROADCASTD 144(AX), Y0
+	VPSUBD       twin8by16ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 80(SP)
+	MOVQ         32(AX), CX
+	MOVQ         40(AX), DX
+	MOVQ         48(AX), BX
+	MOVQ         56(AX), SI
+	MOVQ         16(AX), DI
+	MOVQ         24(AX), R8
+	IMULQ        DI, R8
+	SHLQ         $0x03, R8
+	MOVQ         88(AX), R9
+	MOVQ         DI, R10
+
+low:
+	VMOVDQU  (R9), Y0
+	VPCMPEQD twin8by16NoFast<>+0(SB), Y0, Y0
+	VPTEST   Y0, Y0
+	JNZ      end
+	ADDQ     $0x20, R9
+	DECQ     R10
+	JNZ      low
+
+rows:
+	MOVQ   96(AX), R9
+	VXORPS Y0, Y0, Y0
+	VADDPS (R9), Y0, Y2
+	ADDQ   112(AX), R9
+	VADDPS (R9), Y0, Y0
+	ADDQ   112(AX), R9
+	MOVQ   R9, 96(AX)
+	MOVQ   64(AX), R9
+	MOVQ   72(AX), R10
+	MOVQ   80(AX), R11
+	MOVQ   DI, 8(SP)
+
+block:
+	VPXOR        Y4, Y4, Y4
+	VPXOR        Y3, Y3, Y3
+	VMOVDQU      (R9), Y5
+	VPADDQ       (CX), Y5, Y6
+	VPMAXUB      Y6, Y4, Y4
+	VPADDQ       (CX)(R8*1), Y5, Y5
+	VPMAXUB      Y5, Y3, Y3
+	VMOVDQU      32(R9), Y5
+	VPADDQ       32(CX), Y5, Y6
+	VPMAXUB      Y6, Y4, Y4
+	VPADDQ       32(CX)(R8*1), Y5, Y5
+	VPMAXUB      Y5, Y3, Y3
+	VMOVDQU      64(R9), Y5
+	VPADDQ       64(CX), Y5, Y6
+	VPMAXUB      Y6, Y4, Y4
+	VPADDQ       64(CX)(R8*1), Y5, Y5
+	VPMAXUB      Y5, Y3, Y3
+	VMOVDQU      96(R9), Y5
+	VPADDQ       96(CX), Y5, Y6
+	VPMAXUB      Y6, Y4, Y4
+	VPADDQ       96(CX)(R8*1), Y5, Y5
+	VPMAXUB      Y5, Y3, Y3
+	ADDQ         $+128, R9
+	ADDQ         $+128, CX
+	VEXTRACTI128 $0x01, Y4, X1
+	VPMAXUB      X1, X4, X1
+	VPSHUFD      $0xee, X1, X4
+	VPMAXUB      X1, X4, X1
+	VPMOVZXBD    X1, Y4
+	VEXTRACTI128 $0x01, Y3, X1
+	VPMAXUB      X1, X3, X1
+	VPSHUFD      $0xee, X1, X3
+	VPMAXUB      X1, X3, X1
+	VPMOVZXBD    X1, Y5
+	VPAND        twin8by16Lane<>+0(SB), Y4, Y4
+	VPCMPGTD     twin8by16Some<>+0(SB), Y4, Y3
+	VPSUBD       twin8by16Rebias<>+0(SB), Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPADDD       Y2, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y6, Y7
+	VPSRLD       $0x18, Y6, Y6
+	VPANDN       48(SP), Y7, Y8
+	VPMAXSD      Y8, Y6, Y6
+	VPMAXSD      Y6, Y4, Y4
+	VPSUBD       16(SP), Y4, Y4
+	VPANDN       Y7, Y3, Y7
+	VPANDN       Y4, Y7, Y4
+	VMOVDQU      twin8by16Range<>+0(SB), Y6
+	VPMAXUD      Y6, Y4, Y8
+	VPCMPEQD     Y6, Y8, Y8
+	VMOVDQA      Y8, Y3
+	CMPL         (SI), $-1048576
+	JEQ          end
+	VPAND        twin8by16Lane<>+0(SB), Y5, Y5
+	VPCMPGTD     twin8by16Some<>+0(SB), Y5, Y6
+	VPSUBD       twin8by16Rebias<>+0(SB), Y5, Y5
+	VPAND        Y6, Y5, Y5
+	VPADDD       Y0, Y0, Y7
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y8, Y7, Y8
+	VPSRLD       $0x18, Y7, Y7
+	VPANDN       48(SP), Y8, Y9
+	VPMAXSD      Y9, Y7, Y7
+	VPMAXSD      Y7, Y5, Y5
+	VPSUBD       16(SP), Y5, Y5
+	VPANDN       Y8, Y6, Y8
+	VPANDN       Y5, Y8, Y5
+	VMOVDQU      twin8by16Range<>+0(SB), Y7
+	VPMAXUD      Y7, Y5, Y9
+	VPCMPEQD     Y7, Y9, Y9
+	VPAND        Y9, Y3, Y3
+	CMPL         (SI)(DI*4), $-1048576
+	JEQ          end
+	VPCMPEQD     Y6, Y6, Y6
+	VPTEST       Y6, Y3
+	JCC          end
+	ADDQ         $0x04, SI
+	VPBROADCASTQ (BX), Y3
+	VPMOVZXDQ    X4, Y6
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       twin8by16First<>+0(SB), Y6, Y6
+	VCVTPS2PD    X2, Y8
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  twin8by16Larger<>+0(SB), Y8, Y7
+	VPSRLQ       $0x3f, Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPAND        (R11), Y3, Y8
+	VMOVDQU      twin8by16Nibbles<>+0(SB), Y10
+	VPSRLQ       $0x04, Y8, Y9
+	VPAND        twin8by16Low4<>+0(SB), Y8, Y8
+	VPAND        twin8by16Low4<>+0(SB), Y9, Y9
+	VPSHUFB      Y8, Y10, Y8
+	VPSHUFB      Y9, Y10, Y9
+	VPADDB       Y8, Y9, Y8
+	VPSADBW      twin8by16Zeros<>+0(SB), Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VEXTRACTI128 $0x01, Y4, X1
+	VEXTRACTF128 $0x01, Y2, X4
+	VPMOVZXDQ    X1, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       twin8by16First<>+0(SB), Y2, Y2
+	VCVTPS2PD    X4, Y8
+	VMOVAPD      Y2, Y4
+	VFMADD231PD  twin8by16Larger<>+0(SB), Y8, Y4
+	VPSRLQ       $0x3f, Y8, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPAND        32(R11), Y3, Y3
+	VMOVDQU      twin8by16Nibbles<>+0(SB), Y9
+	VPSRLQ       $0x04, Y3, Y8
+	VPAND        twin8by16Low4<>+0(SB), Y3, Y3
+	VPAND        twin8by16Low4<>+0(SB), Y8, Y8
+	VPSHUFB      Y3, Y9, Y3
+	VPSHUFB      Y8, Y9, Y8
+	VPADDB       Y3, Y8, Y3
+	VPSADBW      twin8by16Zeros<>+0(SB), Y3, Y3
+	VPADDQ       Y3, Y4, Y4
+	VPBROADCASTQ (BX)(DI*8), Y3
+	VPMOVZXDQ    X5, Y8
+	VPSLLQ       $0x34, Y8, Y8
+	VPADDQ       twin8by16First<>+0(SB), Y8, Y8
+	VCVTPS2PD    X0, Y10
+	VMOVAPD      Y8, Y9
+	VFMADD231PD  twin8by16Larger<>+0(SB), Y10, Y9
+	VPSRLQ       $0x3f, Y10, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPAND        (R11), Y3, Y10
+	VMOVDQU      twin8by16Nibbles<>+0(SB), Y12
+	VPSRLQ       $0x04, Y10, Y11
+	VPAND        twin8by16Low4<>+0(SB), Y10, Y10
+	VPAND        twin8by16Low4<>+0(SB), Y11, Y11
+	VPSHUFB      Y10, Y12, Y10
+	VPSHUFB      Y11, Y12, Y11
+	VPADDB       Y10, Y11, Y10
+	VPSADBW      twin8by16Zeros<>+0(SB), Y10, Y10
+	VPADDQ       Y10, Y9, Y9
+	VEXTRACTI128 $0x01, Y5, X1
+	VEXTRACTF128 $0x01, Y0, X5
+	VPMOVZXDQ    X1, Y0
+	VPSLLQ       $0x34, Y0, Y0
+	VPADDQ       twin8by16First<>+0(SB), Y0, Y0
+	VCVTPS2PD    X5, Y10
+	VMOVAPD      Y0, Y5
+	VFMADD231PD  twin8by16Larger<>+0(SB), Y10, Y5
+	VPSRLQ       $0x3f, Y10, Y10
+	VPADDQ       Y10, Y5, Y5
+	VPAND        32(R11), Y3, Y3
+	VMOVDQU      twin8by16Nibbles<>+0(SB), Y11
+	VPSRLQ       $0x04, Y3, Y10
+	VPAND        twin8by16Low4<>+0(SB), Y3, Y3
+	VPAND        twin8by16Low4<>+0(SB), Y10, Y10
+	VPSHUFB      Y3, Y11, Y3
+	VPSHUFB      Y10, Y11, Y10
+	VPADDB       Y3, Y10, Y3
+	VPSADBW      twin8by16Zeros<>+0(SB), Y3, Y3
+	VPADDQ       Y3, Y5, Y5
+	VMOVAPD      Y6, Y3
+	VMOVAPD      Y2, Y10
+	VMOVAPD      Y8, Y11
+	VMOVAPD      Y0, Y12
+	ADDQ         $0x08, BX
+	ADDQ         $0x40, R11
+	VMOVUPD      (R10), Y13
+	VMOVUPD      32(R10), Y14
+	VBROADCASTSD (DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD (DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      64(R10), Y13
+	VMOVUPD      96(R10), Y14
+	VBROADCASTSD 8(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 8(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	VMOVUPD      128(R10), Y13
+	VMOVUPD      160(R10), Y14
+	VBROADCASTSD 16(DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD 16(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      192(R10), Y13
+	VMOVUPD      224(R10), Y14
+	VBROADCASTSD 24(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 24(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	VMOVUPD      256(R10), Y13
+	VMOVUPD      288(R10), Y14
+	VBROADCASTSD 32(DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD 32(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      320(R10), Y13
+	VMOVUPD      352(R10), Y14
+	VBROADCASTSD 40(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 40(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	VMOVUPD      384(R10), Y13
+	VMOVUPD      416(R10), Y14
+	VBROADCASTSD 48(DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD 48(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      448(R10), Y13
+	VMOVUPD      480(R10), Y14
+	VBROADCASTSD 56(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 56(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	VMOVUPD      512(R10), Y13
+	VMOVUPD      544(R10), Y14
+	VBROADCASTSD 64(DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD 64(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      576(R10), Y13
+	VMOVUPD      608(R10), Y14
+	VBROADCASTSD 72(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 72(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	VMOVUPD      640(R10), Y13
+	VMOVUPD      672(R10), Y14
+	VBROADCASTSD 80(DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD 80(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      704(R10), Y13
+	VMOVUPD      736(R10), Y14
+	VBROADCASTSD 88(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 88(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	VMOVUPD      768(R10), Y13
+	VMOVUPD      800(R10), Y14
+	VBROADCASTSD 96(DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD 96(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      832(R10), Y13
+	VMOVUPD      864(R10), Y14
+	VBROADCASTSD 104(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 104(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	VMOVUPD      896(R10), Y13
+	VMOVUPD      928(R10), Y14
+	VBROADCASTSD 112(DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD 112(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      960(R10), Y13
+	VMOVUPD      992(R10), Y14
+	VBROADCASTSD 120(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 120(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	ADDQ         $+128, DX
+	ADDQ         $+1024, R10
+	VPADDQ       Y3, Y7, Y7
+	VPSUBQ       Y6, Y7, Y7
+	VSUBPD       Y6, Y7, Y7
+	VPADDQ       Y10, Y4, Y4
+	VPSUBQ       Y2, Y4, Y4
+	VSUBPD       Y2, Y4, Y4
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       Y8, Y9, Y9
+	VSUBPD       Y8, Y9, Y9
+	VPADDQ       Y12, Y5, Y5
+	VPSUBQ       Y0, Y5, Y5
+	VSUBPD       Y0, Y5, Y5
+	VPBROADCASTQ 136(AX), Y0
+	VPAND        Y0, Y7, Y7
+	VPAND        Y0, Y4, Y4
+	VCVTPD2PSY   Y7, X1
+	VCVTPD2PSY   Y4, X2
+	VINSERTF128  $0x01, X2, Y1, Y2
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y5, Y5
+	VCVTPD2PSY   Y9, X1
+	VCVTPD2PSY   Y5, X0
+	VINSERTF128  $0x01, X0, Y1, Y0
+	DECQ         8(SP)
+	JNZ          block
+	MOVQ         104(AX), R9
+	VMOVUPS      Y2, (R9)
+	ADDQ         120(AX), R9
+	VMOVUPS      Y0, (R9)
+	ADDQ         120(AX), R9
+	MOVQ         R9, 104(AX)
+	ADDQ         R8, CX
+	ADDQ         R8, DX
+	LEAQ         (BX)(DI*8), BX
+	LEAQ         (SI)(DI*4), SI
+	ADDQ         $0x02, 8(AX)
+	SUBQ         $0x02, (AX)
+	JNZ          rows
+
+end:
+	VLDMXCSR (SP)
+	VZEROUPPER
+	RET
+
+DATA twin8by16ToF32<>+0(SB)/8, $0x0000038000000380
+DATA twin8by16ToF32<>+8(SB)/8, $0x0000038000000380
+DATA twin8by16ToF32<>+16(SB)/8, $0x0000038000000380
+DATA twin8by16ToF32<>+24(SB)/8, $0x0000038000000380
+GLOBL twin8by16ToF32<>(SB), RODATA|NOPTR, $32
+
+DATA twin8by16LeastUnit<>+0(SB)/8, $0x0000038100000381
+DATA twin8by16LeastUnit<>+8(SB)/8, $0x0000038100000381
+DATA twin8by16LeastUnit<>+16(SB)/8, $0x0000038100000381
+DATA twin8by16LeastUnit<>+24(SB)/8, $0x0000038100000381
+GLOBL twin8by16LeastUnit<>(SB), RODATA|NOPTR, $32
+
+DATA twin16Larger<>+0(SB)/8, $0x3ff0000000400000
+DATA twin16Larger<>+8(SB)/8, $0x3ff0000000400000
+DATA twin16Larger<>+16(SB)/8, $0x3ff0000000400000
+DATA twin16Larger<>+24(SB)/8, $0x3ff0000000400000
+GLOBL twin16Larger<>(SB), RODATA|NOPTR, $32
+
+DATA twin16First<>+0(SB)/8, $0x3b58000000000000
+DATA twin16First<>+8(SB)/8, $0x3b58000000000000
+DATA twin16First<>+16(SB)/8, $0x3b58000000000000
+DATA twin16First<>+24(SB)/8, $0x3b58000000000000
+GLOBL twin16First<>(SB), RODATA|NOPTR, $32
+
+DATA twin16Lane<>+0(SB)/8, $0x00007fff00007fff
+DATA twin16Lane<>+8(SB)/8, $0x00007fff00007fff
+DATA twin16Lane<>+16(SB)/8, $0x00007fff00007fff
+DATA twin16Lane<>+24(SB)/8, $0x00007fff00007fff
+GLOBL twin16Lane<>(SB), RODATA|NOPTR, $32
+
+DATA twin16Some<>+0(SB)/8, $0x000003ff000003ff
+DATA twin16Some<>+8(SB)/8, $0x000003ff000003ff
+DATA twin16Some<>+16(SB)/8, $0x000003ff000003ff
+DATA twin16Some<>+24(SB)/8, $0x000003ff000003ff
+GLOBL twin16Some<>(SB), RODATA|NOPTR, $32
+
+DATA twin16Rebias<>+0(SB)/8, $0x0000047d0000047d
+DATA twin16Rebias<>+8(SB)/8, $0x0000047d0000047d
+DATA twin16Rebias<>+16(SB)/8, $0x0000047d0000047d
+DATA twin16Rebias<>+24(SB)/8, $0x0000047d0000047d
+GLOBL twin16Rebias<>(SB), RODATA|NOPTR, $32
+
+DATA twin16Range<>+0(SB)/8, $0x000000dc000000dc
+DATA twin16Range<>+8(SB)/8, $0x000000dc000000dc
+DATA twin16Range<>+16(SB)/8, $0x000000dc000000dc
+DATA twin16Range<>+24(SB)/8, $0x000000dc000000dc
+GLOBL twin16Range<>(SB), RODATA|NOPTR, $32
+
+DATA twin16Nibbles<>+0(SB)/1, $0x00
+DATA twin16Nibbles<>+1(SB)/1, $0x01
+DATA twin16Nibbles<>+2(SB)/1, $0x01
+DATA twin16Nibbles<>+3(SB)/1, $0x02
+DATA twin16Nibbles<>+4(SB)/1, $0x01
+DATA twin16Nibbles<>+5(SB)/1, $0x02
+DATA twin16Nibbles<>+6(SB)/1, $0x02
+DATA twin16Nibbles<>+7(SB)/1, $0x03
+DATA twin16Nibbles<>+8(SB)/1, $0x01
+DATA twin16Nibbles<>+9(SB)/1, $0x02
+DATA twin16Nibbles<>+10(SB)/1, $0x02
+DATA twin16Nibbles<>+11(SB)/1, $0x03
+DATA twin16Nibbles<>+12(SB)/1, $0x02
+DATA twin16Nibbles<>+13(SB)/1, $0x03
+DATA twin16Nibbles<>+14(SB)/1, $0x03
+DATA twin16Nibbles<>+15(SB)/1, $0x04
+DATA twin16Nibbles<>+16(SB)/1, $0x00
+DATA twin16Nibbles<>+17(SB)/1, $0x01
+DATA twin16Nibbles<>+18(SB)/1, $0x01
+DATA twin16Nibbles<>+19(SB)/1, $0x02
+DATA twin16Nibbles<>+20(SB)/1, $0x01
+DATA twin16Nibbles<>+21(SB)/1, $0x02
+DATA twin16Nibbles<>+22(SB)/1, $0x02
+DATA twin16Nibbles<>+23(SB)/1, $0x03
+DATA twin16Nibbles<>+24(SB)/1, $0x01
+DATA twin16Nibbles<>+25(SB)/1, $0x02
+DATA twin16Nibbles<>+26(SB)/1, $0x02
+DATA twin16Nibbles<>+27(SB)/1, $0x03
+DATA twin16Nibbles<>+28(SB)/1, $0x02
+DATA twin16Nibbles<>+29(SB)/1, $0x03
+DATA twin16Nibbles<>+30(SB)/1, $0x03
+DATA twin16Nibbles<>+31(SB)/1, $0x04
+GLOBL twin16Nibbles<>(SB), RODATA|NOPTR, $32
+
+DATA twin16Low4<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twin16Low4<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twin16Low4<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twin16Low4<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL twin16Low4<>(SB), RODATA|NOPTR, $32
+
+DATA twin16NoFast<>+0(SB)/8, $0xfff00000fff00000
+DATA twin16NoFast<>+8(SB)/8, $0xfff00000fff00000
+DATA twin16NoFast<>+16(SB)/8, $0xfff00000fff00000
+DATA twin16NoFast<>+24(SB)/8, $0xfff00000fff00000
+GLOBL twin16NoFast<>(SB), RODATA|NOPTR, $32
+
+DATA twin16Zeros<>+0(SB)/8, $0x0000000000000000
+DATA twin16Zeros<>+8(SB)/8, $0x0000000000000000
+DATA twin16Zeros<>+16(SB)/8, $0x0000000000000000
+DATA twin16Zeros<>+24(SB)/8, $0x0000000000000000
+GLOBL twin16Zeros<>(SB), RODATA|NOPTR, $32
+
+// func twin16(s *byte)
+// Requires: AVX, AVX2, FMA3
+TEXT ·twin16(SB), NOSPLIT, $112-8
+	MOVQ         s+0(FP), AX
+	VSTMXCSR     (SP)
+	MOVL         $0x00007f80, 4(SP)
+	VLDMXCSR     4(SP)
+	VPBROADCASTD 128(AX), Y0
+	VPADDD       twin16LeastUnit<>+0(SB), Y0, Y0
+	VPSUBD       twin16ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 16(SP)
+	VPBROADCASTD 152(AX), Y0
+	VPSUBD       twin16ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 48(SP)
+	VPBROADCASTD 144(AX), Y0
+	VPSUBD       twin16ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 80(SP)
+	MOVQ         32(AX), CX
+	MOVQ         40(AX), DX
+	MOVQ         48(AX), BX
+	MOVQ         56(AX), SI
+	MOVQ         16(AX), DI
+	MOVQ         24(AX), R8
+	IMULQ        DI, R8
+	SHLQ         $0x03, R8
+	MOVQ         88(AX), R9
+	MOVQ         DI, R10
+
+low:
+	VMOVDQU  (R9), Y0
+	VPCMPEQD twin16NoFast<>+0(SB), Y0, Y0
+	VPTEST   Y0, Y0
+	JNZ      end
+	ADDQ     $0x20, R9
+	DECQ     R10
+	JNZ      low
+
+rows:
+	MOVQ   96(AX), R9
+	VXORPS Y0, Y0, Y0
+	VADDPS (R9), Y0, Y2
+	ADDQ   112(AX), R9
+	VADDPS (R9), Y0, Y0
+	ADDQ   112(AX), R9
+	MOVQ   R9, 96(AX)
+	MOVQ   64(AX), R9
+	MOVQ   72(AX), R10
+	MOVQ   80(AX), R11
+	MOVQ   DI, 8(SP)
+
+block:
+	VPXOR Y4, Y4, Y4
+	VPXOR Y6, Y6, Y6
+	VPXOR Y3, Y3, Y3
+	VPXOR Y5, Y5, Y5
+	MOVQ  24(AX), R12
+	LEAQ  (R9)(R12*8), R13
+
+max:
+	VMOVDQU      (R9), Y7
+	ADDQ         $0x20, R9
+	VPADDQ       (CX), Y7, Y8
+	VPMAXUW      Y8, Y4, Y4
+	VPADDQ       (CX)(R8*1), Y7, Y7
+	VPMAXUW      Y7, Y3, Y3
+	VMOVDQU      (R13), Y7
+	ADDQ         $0x20, R13
+	VPADDQ       (CX), Y7, Y8
+	VPMAXUW      Y8, Y6, Y6
+	VPADDQ       (CX)(R8*1), Y7, Y7
+	VPMAXUW      Y7, Y5, Y5
+	ADDQ         $0x20, CX
+	SUBQ         $0x04, R12
+	JNZ          max
+	MOVQ         R13, R9
+	VEXTRACTI128 $0x01, Y6, X1
+	VPMAXUW      X1, X6, X1
+	VPSHUFD      $0xee, X1, X6
+	VPMAXUW      X1, X6, X1
+	VEXTRACTI128 $0x01, Y4, X6
+	VPMAXUW      X6, X4, X6
+	VPSHUFD      $0xee, X6, X4
+	VPMAXUW      X6, X4, X6
+	VPUNPCKLQDQ  X1, X6, X1
+	VPMOVZXWD    X1, Y4
+	VEXTRACTI128 $0x01, Y5, X1
+	VPMAXUW      X1, X5, X1
+	VPSHUFD      $0xee, X1, X5
+	VPMAXUW      X1, X5, X1
+	VEXTRACTI128 $0x01, Y3, X5
+	VPMAXUW      X5, X3, X5
+	VPSHUFD      $0xee, X5, X3
+	VPMAXUW      X5, X3, X5
+	VPUNPCKLQDQ  X1, X5, X1
+	VPMOVZXWD    X1, Y5
+	VPAND        twin16Lane<>+0(SB), Y4, Y4
+	VPCMPGTD     twin16Some<>+0(SB), Y4, Y3
+	VPSUBD       twin16Rebias<>+0(SB), Y4, Y4
+	VPMAXSD      80(SP), Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPADDD       Y2, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y6, Y7
+	VPSRLD       $0x18, Y6, Y6
+	VPANDN       48(SP), Y7, Y8
+	VPMAXSD      Y8, Y6, Y6
+	VPMAXSD      Y6, Y4, Y4
+	VPSUBD       16(SP), Y4, Y4
+	VPANDN       Y7, Y3, Y7
+	VPANDN       Y4, Y7, Y4
+	VMOVDQU      twin16Range<>+0(SB), Y6
+	VPMAXUD      Y6, Y4, Y8
+	VPCMPEQD     Y6, Y8, Y8
+	VMOVDQA      Y8, Y3
+	CMPL         (SI), $-1048576
+	JEQ          end
+	VPAND        twin16Lane<>+0(SB), Y5, Y5
+	VPCMPGTD     twin16Some<>+0(SB), Y5, Y6
+	VPSUBD       twin16Rebias<>+0(SB), Y5, Y5
+	VPMAXSD      80(SP), Y5, Y5
+	VPAND        Y6, Y5, Y5
+	VPADDD       Y0, Y0, Y7
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y8, Y7, Y8
+	VPSRLD       $0x18, Y7, Y7
+	VPANDN       48(SP), Y8, Y9
+	VPMAXSD      Y9, Y7, Y7
+	VPMAXSD      Y7, Y5, Y5
+	VPSUBD       16(SP), Y5, Y5
+	VPANDN       Y8, Y6, Y8
+	VPANDN       Y5, Y8, Y5
+	VMOVDQU      twin16Range<>+0(SB), Y7
+	VPMAXUD      Y7, Y5, Y9
+	VPCMPEQD     Y7, Y9, Y9
+	VPAND        Y9, Y3, Y3
+	CMPL         (SI)(DI*4), $-1048576
+	JEQ          end
+	VPCMPEQD     Y6, Y6, Y6
+	VPTEST       Y6, Y3
+	JCC          end
+	ADDQ         $0x04, SI
+	VPBROADCASTQ (BX), Y3
+	VPMOVZXDQ    X4, Y6
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       twin16First<>+0(SB), Y6, Y6
+	VCVTPS2PD    X2, Y8
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  twin16Larger<>+0(SB), Y8, Y7
+	VPSRLQ       $0x3f, Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPAND        (R11), Y3, Y8
+	VMOVDQU      twin16Nibbles<>+0(SB), Y10
+	VPSRLQ       $0x04, Y8, Y9
+	VPAND        twin16Low4<>+0(SB), Y8, Y8
+	VPAND        twin16Low4<>+0(SB), Y9, Y9
+	VPSHUFB      Y8, Y10, Y8
+	VPSHUFB      Y9, Y10, Y9
+	VPADDB       Y8, Y9, Y8
+	VPSADBW      twin16Zeros<>+0(SB), Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VEXTRACTI128 $0x01, Y4, X1
+	VEXTRACTF128 $0x01, Y2, X4
+	VPMOVZXDQ    X1, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       twin16First<>+0(SB), Y2, Y2
+	VCVTPS2PD    X4, Y8
+	VMOVAPD      Y2, Y4
+	VFMADD231PD  twin16Larger<>+0(SB), Y8, Y4
+	VPSRLQ       $0x3f, Y8, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPAND        32(R11), Y3, Y3
+	VMOVDQU      twin16Nibbles<>+0(SB), Y9
+	VPSRLQ       $0x04, Y3, Y8
+	VPAND        twin16Low4<>+0(SB), Y3, Y3
+	VPAND        twin16Low4<>+0(SB), Y8, Y8
+	VPSHUFB      Y3, Y9, Y3
+	VPSHUFB      Y8, Y9, Y8
+	VPADDB       Y3, Y8, Y3
+	VPSADBW      twin16Zeros<>+0(SB), Y3, Y3
+	VPADDQ       Y3, Y4, Y4
+	VPBROADCASTQ (BX)(DI*8), Y3
+	VPMOVZXDQ    X5, Y8
+	VPSLLQ       $0x34, Y8, Y8
+	VPADDQ       twin16First<>+0(SB), Y8, Y8
+	VCVTPS2PD    X0, Y10
+	VMOVAPD      Y8, Y9
+	VFMADD231PD  twin16Larger<>+0(SB), Y10, Y9
+	VPSRLQ       $0x3f, Y10, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPAND        (R11), Y3, Y10
+	VMOVDQU      twin16Nibbles<>+0(SB), Y12
+	VPSRLQ       $0x04, Y10, Y11
+	VPAND        twin16Low4<>+0(SB), Y10, Y10
+	VPAND        twin16Low4<>+0(SB), Y11, Y11
+	VPSHUFB      Y10, Y12, Y10
+	VPSHUFB      Y11, Y12, Y11
+	VPADDB       Y10, Y11, Y10
+	VPSADBW      twin16Zeros<>+0(SB), Y10, Y10
+	VPADDQ       Y10, Y9, Y9
+	VEXTRACTI128 $0x01, Y5, X1
+	VEXTRACTF128 $0x01, Y0, X5
+	VPMOVZXDQ    X1, Y0
+	VPSLLQ       $0x34, Y0, Y0
+	VPADDQ       twin16First<>+0(SB), Y0, Y0
+	VCVTPS2PD    X5, Y10
+	VMOVAPD      Y0, Y5
+	VFMADD231PD  twin16Larger<>+0(SB), Y10, Y5
+	VPSRLQ       $0x3f, Y10, Y10
+	VPADDQ       Y10, Y5, Y5
+	VPAND        32(R11), Y3, Y3
+	VMOVDQU      twin16Nibbles<>+0(SB), Y11
+	VPSRLQ       $0x04, Y3, Y10
+	VPAND        twin16Low4<>+0(SB), Y3, Y3
+	VPAND        twin16Low4<>+0(SB), Y10, Y10
+	VPSHUFB      Y3, Y11, Y3
+	VPSHUFB      Y10, Y11, Y10
+	VPADDB       Y3, Y10, Y3
+	VPSADBW      twin16Zeros<>+0(SB), Y3, Y3
+	VPADDQ       Y3, Y5, Y5
+	VMOVAPD      Y6, Y3
+	VMOVAPD      Y2, Y10
+	VMOVAPD      Y8, Y11
+	VMOVAPD      Y0, Y12
+	ADDQ         $0x08, BX
+	ADDQ         $0x40, R11
+	MOVQ         24(AX), R12
+
+sum:
+	VMOVUPD      (R10), Y13
+	VMOVUPD      32(R10), Y14
+	VBROADCASTSD (DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD (DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      64(R10), Y13
+	VMOVUPD      96(R10), Y14
+	VBROADCASTSD 8(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 8(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	VMOVUPD      128(R10), Y13
+	VMOVUPD      160(R10), Y14
+	VBROADCASTSD 16(DX), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD 16(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y5
+	VMOVUPD      192(R10), Y13
+	VMOVUPD      224(R10), Y14
+	VBROADCASTSD 24(DX), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD 24(DX)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	ADDQ         $+32, DX
+	ADDQ         $+256, R10
+	SUBQ         $0x04, R12
+	JNZ          sum
+	VPADDQ       Y3, Y7, Y7
+	VPSUBQ       Y6, Y7, Y7
+	VSUBPD       Y6, Y7, Y7
+	VPADDQ       Y10, Y4, Y4
+	VPSUBQ       Y2, Y4, Y4
+	VSUBPD       Y2, Y4, Y4
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       Y8, Y9, Y9
+	VSUBPD       Y8, Y9, Y9
+	VPADDQ       Y12, Y5, Y5
+	VPSUBQ       Y0, Y5, Y5
+	VSUBPD       Y0, Y5, Y5
+	VPBROADCASTQ 136(AX), Y0
+	VPAND        Y0, Y7, Y7
+	VPAND        Y0, Y4, Y4
+	VCVTPD2PSY   Y7, X1
+	VCVTPD2PSY   Y4, X2
+	VINSERTF128  $0x01, X2, Y1, Y2
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y5, Y5
+	VCVTPD2PSY   Y9, X1
+	VCVTPD2PSY   Y5, X0
+	VINSERTF128  $0x01, X0, Y1, Y0
+	DECQ         8(SP)
+	JNZ          block
+	MOVQ         104(AX), R9
+	VMOVUPS      Y2, (R9)
+	ADDQ         120(AX), R9
+	VMOVUPS      Y0, (R9)
+	ADDQ         120(AX), R9
+	MOVQ         R9, 104(AX)
+	ADDQ         R8, CX
+	ADDQ         R8, DX
+	LEAQ         (BX)(DI*8), BX
+	LEAQ         (SI)(DI*4), SI
+	ADDQ         $0x02, 8(AX)
+	SUBQ         $0x02, (AX)
+	JNZ          rows
+
+end:
+	VLDMXCSR (SP)
+	VZEROUPPER
+	RET
+
+DATA twin16ToF32<>+0(SB)/8, $0x0000038000000380
+DATA twin16ToF32<>+8(SB)/8, $0x0000038000000380
+DATA twin16ToF32<>+16(SB)/8, $0x0000038000000380
+DATA twin16ToF32<>+24(SB)/8, $0x0000038000000380
+GLOBL twin16ToF32<>(SB), RODATA|NOPTR, $32
+
+DATA twin16LeastUnit<>+0(SB)/8, $0x0000038100000381
+DATA twin16LeastUnit<>+8(SB)/8, $0x0000038100000381
+DATA twin16LeastUnit<>+16(SB)/8, $0x0000038100000381
+DATA twin16LeastUnit<>+24(SB)/8, $0x0000038100000381
+GLOBL twin16LeastUnit<>(SB), RODATA|NOPTR, $32
+
+DATA twinHalf8Larger<>+0(SB)/8, $0x3ff0000000400000
+DATA twinHalf8Larger<>+8(SB)/8, $0x3ff0000000400000
+DATA twinHalf8Larger<>+16(SB)/8, $0x3ff0000000400000
+DATA twinHalf8Larger<>+24(SB)/8, $0x3ff0000000400000
+GLOBL twinHalf8Larger<>(SB), RODATA|NOPTR, $32
+
+DATA twinHalf8First<>+0(SB)/8, $0x3b58000000000000
+DATA twinHalf8First<>+8(SB)/8, $0x3b58000000000000
+DATA twinHalf8First<>+16(SB)/8, $0x3b58000000000000
+DATA twinHalf8First<>+24(SB)/8, $0x3b58000000000000
+GLOBL twinHalf8First<>(SB), RODATA|NOPTR, $32
+
+DATA twinHalf8Lane<>+0(SB)/8, $0x0000007f0000007f
+DATA twinHalf8Lane<>+8(SB)/8, $0x0000007f0000007f
+DATA twinHalf8Lane<>+16(SB)/8, $0x0000007f0000007f
+DATA twinHalf8Lane<>+24(SB)/8, $0x0000007f0000007f
+GLOBL twinHalf8Lane<>(SB), RODATA|NOPTR, $32
+
+DATA twinHalf8Some<>+0(SB)/8, $0x0000003f0000003f
+DATA twinHalf8Some<>+8(SB)/8, $0x0000003f0000003f
+DATA twinHalf8Some<>+16(SB)/8, $0x0000003f0000003f
+DATA twinHalf8Some<>+24(SB)/8, $0x0000003f0000003f
+GLOBL twinHalf8Some<>(SB), RODATA|NOPTR, $32
+
+DATA twinHalf8Rebias<>+0(SB)/8, $0xffffffddffffffdd
+DATA twinHalf8Rebias<>+8(SB)/8, $0xffffffddffffffdd
+DATA twinHalf8Rebias<>+16(SB)/8, $0xffffffddffffffdd
+DATA twinHalf8Rebias<>+24(SB)/8, $0xffffffddffffffdd
+GLOBL twinHalf8Rebias<>(SB), RODATA|NOPTR, $32
+
+DATA twinHalf8Range<>+0(SB)/8, $0x000000dc000000dc
+DATA twinHalf8Range<>+8(SB)/8, $0x000000dc000000dc
+DATA twinHalf8Range<>+16(SB)/8, $0x000000dc000000dc
+DATA twinHalf8Range<>+24(SB)/8, $0x000000dc000000dc
+GLOBL twinHalf8Range<>(SB), RODATA|NOPTR, $32
+
+DATA twinHalf8Nibbles<>+0(SB)/1, $0x00
+DATA twinHalf8Nibbles<>+1(SB)/1, $0x01
+DATA twinHalf8Nibbles<>+2(SB)/1, $0x01
+DATA twinHalf8Nibbles<>+3(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+4(SB)/1, $0x01
+DATA twinHalf8Nibbles<>+5(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+6(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+7(SB)/1, $0x03
+DATA twinHalf8Nibbles<>+8(SB)/1, $0x01
+DATA twinHalf8Nibbles<>+9(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+10(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+11(SB)/1, $0x03
+DATA twinHalf8Nibbles<>+12(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+13(SB)/1, $0x03
+DATA twinHalf8Nibbles<>+14(SB)/1, $0x03
+DATA twinHalf8Nibbles<>+15(SB)/1, $0x04
+DATA twinHalf8Nibbles<>+16(SB)/1, $0x00
+DATA twinHalf8Nibbles<>+17(SB)/1, $0x01
+DATA twinHalf8Nibbles<>+18(SB)/1, $0x01
+DATA twinHalf8Nibbles<>+19(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+20(SB)/1, $0x01
+DATA twinHalf8Nibbles<>+21(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+22(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+23(SB)/1, $0x03
+DATA twinHalf8Nibbles<>+24(SB)/1, $0x01
+DATA twinHalf8Nibbles<>+25(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+26(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+27(SB)/1, $0x03
+DATA twinHalf8Nibbles<>+28(SB)/1, $0x02
+DATA twinHalf8Nibbles<>+29(SB)/1, $0x03
+DATA twinHalf8Nibbles<>+30(SB)/1, $0x03
+DATA twinHalf8Nibbles<>+31(SB)/1, $0x04
+GLOBL twinHalf8Nibbles<>(SB), RODATA|NOPTR, $32
+
+DATA twinHalf8Low4<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twinHalf8Low4<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twinHalf8Low4<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA twinHalf8Low4<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL twinHalf8Low4<>(SB), RODATA|NOPTR, $32
+
+DATA twinHalf8NoFast<>+0(SB)/8, $0xfff00000fff00000
+DATA twinHalf8NoFast<>+8(SB)/8, $0xfff00000fff00000
+DATA twinHalf8NoFast<>+16(SB)/8, $0xfff00000fff00000
+DATA twinHalf8NoFast<>+24(SB)/8, $0xfff00000fff00000
+GLOBL twinHalf8NoFast<>(SB), RODATA|NOPTR, $32
+
+DATA twinHalf8Zeros<>+0(SB)/8, $0x0000000000000000
+DATA twinHalf8Zeros<>+8(SB)/8, $0x0000000000000000
+DATA twinHalf8Zeros<>+16(SB)/8, $0x0000000000000000
+DATA twinHalf8Zeros<>+24(SB)/8, $0x0000000000000000
+GLOBL twinHalf8Zeros<>(SB), RODATA|NOPTR, $32
+
+// func twinHalf8(s *byte)
+// Requires: AVX, AVX2, FMA3
+TEXT ·twinHalf8(SB), NOSPLIT, $112-8
+	MOVQ         s+0(FP), AX
+	VSTMXCSR     (SP)
+	MOVL         $0x00007f80, 4(SP)
+	VLDMXCSR     4(SP)
+	VPBROADCASTD 128(AX), Y0
+	VPADDD       twinHalf8LeastUnit<>+0(SB), Y0, Y0
+	VPSUBD       twinHalf8ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 16(SP)
+	VPBROADCASTD 152(AX), Y0
+	VPSUBD       twinHalf8ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 48(SP)
+	VPBROADCASTD 144(AX), Y0
+	VPSUBD       twinHalf8ToF32<>+0(SB), Y0, Y0
+	VMOVDQU      Y0, 80(SP)
+	MOVQ         32(AX), CX
+	MOVQ         40(AX), DX
+	MOVQ         48(AX), BX
+	MOVQ         56(AX), SI
+	MOVQ         16(AX), DI
+	MOVQ         24(AX), R8
+	IMULQ        DI, R8
+	SHLQ         $0x03, R8
+	MOVQ         88(AX), R9
+	MOVQ         DI, R10
+
+low:
+	VMOVDQU  (R9), Y0
+	VPCMPEQD twinHalf8NoFast<>+0(SB), Y0, Y0
+	VPTEST   Y0, Y0
+	JNZ      end
+	ADDQ     $0x20, R9
+	DECQ     R10
+	JNZ      low
+
+rows:
+	MOVQ   96(AX), R9
+	VXORPS Y0, Y0, Y0
+	VADDPS (R9), Y0, Y1
+	ADDQ   112(AX), R9
+	VADDPS (R9), Y0, Y0
+	ADDQ   112(AX), R9
+	MOVQ   R9, 96(AX)
+	MOVQ   64(AX), R9
+	MOVQ   72(AX), R10
+	MOVQ   80(AX), R11
+	MOVQ   DI, 8(SP)
+
+block:
+	VPXOR Y3, Y3, Y3
+	VPXOR Y2, Y2, Y2
+	MOVQ  24(AX), R12
+
+max:
+	VMOVDQU      (R9), Y4
+	ADDQ         $0x20, R9
+	VPADDQ       (CX), Y4, Y5
+	VPMAXUB      Y5, Y3, Y3
+	VPADDQ       (CX)(R8*1), Y4, Y4
+	VPMAXUB      Y4, Y2, Y2
+	ADDQ         $0x20, CX
+	SUBQ         $0x04, R12
+	JNZ          max
+	VEXTRACTI128 $0x01, Y3, X4
+	VPMAXUB      X4, X3, X4
+	VPSHUFD      $0xee, X4, X3
+	VPMAXUB      X4, X3, X4
+	VPMOVZXBD    X4, Y3
+	VEXTRACTI128 $0x01, Y2, X4
+	VPMAXUB      X4, X2, X4
+	VPSHUFD      $0xee, X4, X2
+	VPMAXUB      X4, X2, X4
+	VPMOVZXBD    X4, Y4
+	VPAND        twinHalf8Lane<>+0(SB), Y3, Y3
+	VPCMPGTD     twinHalf8Some<>+0(SB), Y3, Y2
+	VPSUBD       twinHalf8Rebias<>+0(SB), Y3, Y3
+	VPAND        Y2, Y3, Y3
+	VPADDD       Y1, Y1, Y5
+	VPXOR        Y6, Y6, Y6
+	VPCMPEQD     Y6, Y5, Y6
+	VPSRLD       $0x18, Y5, Y5
+	VPANDN       48(SP), Y6, Y7
+	VPMAXSD      Y7, Y5, Y5
+	VPMAXSD      Y5, Y3, Y3
+	VPSUBD       16(SP), Y3, Y3
+	VPANDN       Y6, Y2, Y6
+	VPANDN       Y3, Y6, Y3
+	VMOVDQU      twinHalf8Range<>+0(SB), Y5
+	VPMAXUD      Y5, Y3, Y7
+	VPCMPEQD     Y5, Y7, Y7
+	VMOVDQA      Y7, Y2
+	CMPL         (SI), $-1048576
+	JEQ          end
+	VPAND        twinHalf8Lane<>+0(SB), Y4, Y4
+	VPCMPGTD     twinHalf8Some<>+0(SB), Y4, Y5
+	VPSUBD       twinHalf8Rebias<>+0(SB), Y4, Y4
+	VPAND        Y5, Y4, Y4
+	VPADDD       Y0, Y0, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y6, Y7
+	VPSRLD       $0x18, Y6, Y6
+	VPANDN       48(SP), Y7, Y8
+	VPMAXSD      Y8, Y6, Y6
+	VPMAXSD      Y6, Y4, Y4
+	VPSUBD       16(SP), Y4, Y4
+	VPANDN       Y7, Y5, Y7
+	VPANDN       Y4, Y7, Y4
+	VMOVDQU      twinHalf8Range<>+0(SB), Y6
+	VPMAXUD      Y6, Y4, Y8
+	VPCMPEQD     Y6, Y8, Y8
+	VPAND        Y8, Y2, Y2
+	CMPL         (SI)(DI*4), $-1048576
+	JEQ          end
+	VPCMPEQD     Y5, Y5, Y5
+	VPTEST       Y5, Y2
+	JCC          end
+	ADDQ         $0x04, SI
+	VPBROADCASTQ (BX), Y2
+	VPMOVZXDQ    X3, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VPADDQ       twinHalf8First<>+0(SB), Y5, Y5
+	VCVTPS2PD    X1, Y7
+	VMOVAPD      Y5, Y6
+	VFMADD231PD  twinHalf8Larger<>+0(SB), Y7, Y6
+	VPSRLQ       $0x3f, Y7, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPAND        (R11), Y2, Y7
+	VMOVDQU      twinHalf8Nibbles<>+0(SB), Y9
+	VPSRLQ       $0x04, Y7, Y8
+	VPAND        twinHalf8Low4<>+0(SB), Y7, Y7
+	VPAND        twinHalf8Low4<>+0(SB), Y8, Y8
+	VPSHUFB      Y7, Y9, Y7
+	VPSHUFB      Y8, Y9, Y8
+	VPADDB       Y7, Y8, Y7
+	VPSADBW      twinHalf8Zeros<>+0(SB), Y7, Y7
+	VPADDQ       Y7, Y6, Y6
+	VEXTRACTI128 $0x01, Y3, X3
+	VEXTRACTF128 $0x01, Y1, X7
+	VPMOVZXDQ    X3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VPADDQ       twinHalf8First<>+0(SB), Y3, Y3
+	VCVTPS2PD    X7, Y8
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  twinHalf8Larger<>+0(SB), Y8, Y7
+	VPSRLQ       $0x3f, Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPAND        32(R11), Y2, Y2
+	VMOVDQU      twinHalf8Nibbles<>+0(SB), Y9
+	VPSRLQ       $0x04, Y2, Y8
+	VPAND        twinHalf8Low4<>+0(SB), Y2, Y2
+	VPAND        twinHalf8Low4<>+0(SB), Y8, Y8
+	VPSHUFB      Y2, Y9, Y2
+	VPSHUFB      Y8, Y9, Y8
+	VPADDB       Y2, Y8, Y2
+	VPSADBW      twinHalf8Zeros<>+0(SB), Y2, Y2
+	VPADDQ       Y2, Y7, Y7
+	VPBROADCASTQ (BX)(DI*8), Y2
+	VPMOVZXDQ    X4, Y8
+	VPSLLQ       $0x34, Y8, Y8
+	VPADDQ       twinHalf8First<>+0(SB), Y8, Y8
+	VCVTPS2PD    X0, Y10
+	VMOVAPD      Y8, Y9
+	VFMADD231PD  twinHalf8Larger<>+0(SB), Y10, Y9
+	VPSRLQ       $0x3f, Y10, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPAND        (R11), Y2, Y10
+	VMOVDQU      twinHalf8Nibbles<>+0(SB), Y12
+	VPSRLQ       $0x04, Y10, Y11
+	VPAND        twinHalf8Low4<>+0(SB), Y10, Y10
+	VPAND        twinHalf8Low4<>+0(SB), Y11, Y11
+	VPSHUFB      Y10, Y12, Y10
+	VPSHUFB      Y11, Y12, Y11
+	VPADDB       Y10, Y11, Y10
+	VPSADBW      twinHalf8Zeros<>+0(SB), Y10, Y10
+	VPADDQ       Y10, Y9, Y9
+	VEXTRACTI128 $0x01, Y4, X4
+	VEXTRACTF128 $0x01, Y0, X10
+	VPMOVZXDQ    X4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VPADDQ       twinHalf8First<>+0(SB), Y4, Y4
+	VCVTPS2PD    X10, Y11
+	VMOVAPD      Y4, Y10
+	VFMADD231PD  twinHalf8Larger<>+0(SB), Y11, Y10
+	VPSRLQ       $0x3f, Y11, Y11
+	VPADDQ       Y11, Y10, Y10
+	VPAND        32(R11), Y2, Y2
+	VMOVDQU      twinHalf8Nibbles<>+0(SB), Y12
+	VPSRLQ       $0x04, Y2, Y11
+	VPAND        twinHalf8Low4<>+0(SB), Y2, Y2
+	VPAND        twinHalf8Low4<>+0(SB), Y11, Y11
+	VPSHUFB      Y2, Y12, Y2
+	VPSHUFB      Y11, Y12, Y11
+	VPADDB       Y2, Y11, Y2
+	VPSADBW      twinHalf8Zeros<>+0(SB), Y2, Y2
+	VPADDQ       Y2, Y10, Y10
+	VMOVAPD      Y5, Y2
+	VMOVAPD      Y3, Y11
+	VMOVAPD      Y8, Y12
+	VMOVAPD      Y4, Y13
+	ADDQ         $0x08, BX
+	ADDQ         $0x40, R11
+	MOVQ         24(AX), R12
+
+sum:
+	VMOVUPD      (R10), Y14
+	VMOVUPD      32(R10), Y15
+	VBROADCASTSD (DX), Y16
+	VFMADD231PD  Y14, Y16, Y6
+	VFMADD231PD  Y15, Y16, Y7
+	VBROADCASTSD (DX)(R8*1), Y16
+	VFMADD231PD  Y14, Y16, Y9
+	VFMADD231PD  Y15, Y16, Y10
+	VMOVUPD      64(R10), Y14
+	VMOVUPD      96(R10), Y15
+	VBROADCASTSD 8(DX), Y16
+	VFMADD231PD  Y14, Y16, Y2
+	VFMADD231PD  Y15, Y16, Y11
+	VBROADCASTSD 8(DX)(R8*1), Y16
+	VFMADD231PD  Y14, Y16, Y12
+	VFMADD231PD  Y15, Y16, Y13
+	VMOVUPD      128(R10), Y14
+	VMOVUPD      160(R10), Y15
+	VBROADCASTSD 16(DX), Y16
+	VFMADD231PD  Y14, Y16, Y6
+	VFMADD231PD  Y15, Y16, Y7
+	VBROADCASTSD 16(DX)(R8*1), Y16
+	VFMADD231PD  Y14, Y16, Y9
+	VFMADD231PD  Y15, Y16, Y10
+	VMOVUPD      192(R10), Y14
+	VMOVUPD      224(R10), Y15
+	VBROADCASTSD 24(DX), Y16
+	VFMADD231PD  Y14, Y16, Y2
+	VFMADD231PD  Y15, Y16, Y11
+	VBROADCASTSD 24(DX)(R8*1), Y16
+	VFMADD231PD  Y14, Y16, Y12
+	VFMADD231PD  Y15, Y16, Y13
+	ADDQ         $+32, DX
+	ADDQ         $+256, R10
+	SUBQ         $0x04, R12
+	JNZ          sum
+	VPADDQ       Y2, Y6, Y6
+	VPSUBQ       Y5, Y6, Y6
+	VSUBPD       Y5, Y6, Y6
+	VPADDQ       Y11, Y7, Y7
+	VPSUBQ       Y3, Y7, Y7
+	VSUBPD       Y3, Y7, Y7
+	VPADDQ       Y12, Y9, Y9
+	VPSUBQ       Y8, Y9, Y9
+	VSUBPD       Y8, Y9, Y9
+	VPADDQ       Y13, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VSUBPD       Y4, Y10, Y10
+	DECQ         8(SP)
+	JNZ          block
+	MOVQ         104(AX), R9
+	VMOVUPD      Y6, (R9)
+	VMOVUPD      Y7, 32(R9)
+	ADDQ         120(AX), R9
+	VMOVUPD      Y9, (R9)
+	VMOVUPD      Y10, 32(R9)
+	ADDQ         120(AX), R9
+	MOVQ         R9, 104(AX)
+	ADDQ         R8, CX
+	ADDQ         R8, DX
+	LEAQ         (BX)(DI*8), BX
+	LEAQ         (SI)(DI*4), SI
+	ADDQ         $0x02, 8(AX)
+	SUBQ         $0x02, (AX)
+	JNZ          rows
+
+end:
+	VLDMXCSR (SP)
+	VZEROUPPER
+	RET
+
+DATA twinHalf8ToF32<>+0(SB)/8, $0x0000038000000380
+DATA twinHalf8ToF32<>+8(SB)/8, $0x0000038000000380
+DATA twinHalf8ToF32<>+16(SB)/8, $0x0000038000000380
+DATA twinHalf8ToF32<>+24(SB)/8, $0x0000038000000380
+GLOBL twinHalf8ToF32<>(SB), RODATA|NOPTR, $32
+
+DATA twinHalf8LeastUnit<>+0(SB)/8, $0x0000038100000381
+DATA twinHalf8LeastUnit<>+8(SB)/8, $0x0000038100000381
+DATA twinHalf8LeastUnit<>+16(SB)/8, $0x0000038100000381
+DATA twinHalf8LeastUnit<>+24(SB)/8, $0x0000038100000381
+GLOBL twinHalf8LeastUnit<>(SB), RODATA|NOPTR, $32
+
 DATA wide8Larger<>+0(SB)/8, $0x3ff0000000400000
 GLOBL wide8Larger<>(SB), RODATA|NOPTR, $8
 
@@ -5838,4 +7496,73 @@ TEXT ·Deinterleave(SB), NOSPLIT, $0-32
 	VSHUFPS $0xdd, X1, X0, X0
 	VMOVUPS X2, 112(DX)
 	VMOVUPS X0, 112(BX)
+	RET
+
+// func WidenF16(to *uint32, c *uint32, step int, rows int)
+// Requires: AVX, AVX2, F16C
+TEXT ·WidenF16(SB), NOSPLIT, $0-32
+	MOVQ to+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ step+16(FP), DX
+	MOVQ rows+24(FP), BX
+
+row:
+	VMOVDQU   (CX), Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      DX, CX
+	DECQ      BX
+	JNZ       row
+	VZEROUPPER
+	RET
+
+DATA RoundF16Minus<>+0(SB)/8, $0x8000800080008000
+DATA RoundF16Minus<>+8(SB)/8, $0x8000800080008000
+DATA RoundF16Minus<>+16(SB)/8, $0x8000800080008000
+DATA RoundF16Minus<>+24(SB)/8, $0x8000800080008000
+GLOBL RoundF16Minus<>(SB), RODATA|NOPTR, $32
+
+// func RoundF16(d *uint32, step int, x *float64, rows int)
+// Requires: AVX, AVX2, F16C
+TEXT ·RoundF16(SB), NOSPLIT, $8-32
+	MOVQ     d+0(FP), AX
+	MOVQ     x+16(FP), CX
+	MOVQ     step+8(FP), DX
+	MOVQ     rows+24(FP), BX
+	VSTMXCSR (SP)
+	MOVL     $0x00007f80, 4(SP)
+	VLDMXCSR 4(SP)
+
+row:
+	VMOVUPD      (CX), Y0
+	VCVTPD2PSY   Y0, X2
+	VCVTPS2PD    X2, Y1
+	VCMPPD       $0x04, Y0, Y1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VPSRLD       $0x1f, X1, X1
+	VPOR         X1, X2, X2
+	VMOVUPD      32(CX), Y0
+	VCVTPD2PSY   Y0, X3
+	VCVTPS2PD    X3, Y1
+	VCMPPD       $0x04, Y0, Y1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VPSRLD       $0x1f, X1, X1
+	VPOR         X1, X3, X3
+	VINSERTF128  $0x01, X3, Y2, Y0
+	VCVTPS2PH    $0x00, Y0, X0
+	VPCMPEQW     RoundF16Minus<>+0(SB), X0, X1
+	VPANDN       X0, X1, X0
+	VPMOVZXWD    X0, Y0
+	VMOVDQU      Y0, (AX)
+	ADDQ         $0x40, CX
+	ADDQ         DX, AX
+	DECQ         BX
+	JNZ          row
+	VLDMXCSR     (SP)
+	VZEROUPPER
 	RET

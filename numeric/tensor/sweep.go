@@ -13,6 +13,9 @@ var vector = simd.Has
 // wideVector is set if products use the loops for AVX-512 where they can. Tests clear it.
 var wideVector = simd.HasWide
 
+// twinVector is set if products use the loops on two rows at a time where they can. Tests clear it.
+var twinVector = simd.HasTwins
+
 // sweepRows is the number of rows that are multiplied at a time if c is added or the result
 // is rounded afterwards. These rows are buffered, because d and c may be the same slice.
 const sweepRows = 16
@@ -63,9 +66,10 @@ type sweepBuffer struct {
 // zeroC holds the accumulators of a row if c is nil.
 var zeroC [2 * panel]uint32
 
-// inPairs reports whether the loops for AVX-512 can multiply rows. A last odd row is left out.
-func inPairs(s *simd.Sweep) bool {
-	if !wideVector || s.Rows < 2 || s.Length%8 != 0 {
+// inPairs reports whether two rows can be multiplied at a time: with the loops for AVX-512 if wide is set, else
+// with those on twins. A last odd row is left out.
+func inPairs(s *simd.Sweep, wide bool) bool {
+	if s.Rows < 2 || wide && (!wideVector || s.Length%8 != 0) || !wide && !twinVector {
 		return false
 	}
 	s.Rows &^= 1
@@ -78,14 +82,17 @@ func sweepF32(s *simd.Sweep, d, c []uint32, n int, wide bool) {
 	if c != nil {
 		s.C, s.CStep = &c[0], s.DStep
 	}
-	pairs := inPairs(s)
 	switch {
-	case pairs && wide:
+	case wide && inPairs(s, true):
 		s.Wide16()
-	case pairs:
-		s.Wide8()
+	case wide && inPairs(s, false):
+		s.Twin16()
 	case wide:
 		s.Run16()
+	case inPairs(s, true):
+		s.Wide8()
+	case inPairs(s, false):
+		s.Twin8()
 	default:
 		s.Run8()
 	}
@@ -124,23 +131,22 @@ func sweepHalf(s *simd.Sweep, buffer *sweepBuffer, d, c []uint32, n int) {
 	sums, wider := &buffer.f64, &buffer.wider
 	s.Rows = min(s.Rows, sweepRows)
 	s.C, s.CStep, s.D, s.DStep = &wider[0], 4*panel, unsafe.Pointer(&sums[0]), 8*panel
-	clear(wider[:])
-	if c != nil {
-		for r := range int(s.Rows) {
-			for l, v := range c[r*n:][:panel] {
-				wider[r*panel+l] = math.Float32bits(float32(valueF16(v)))
-			}
-		}
-	}
-	if inPairs(s) {
-		s.WideHalf8()
+	if c == nil {
+		clear(wider[:])
 	} else {
+		_ = c[(s.Rows-1)*int64(n)+panel-1]
+		simd.WidenF16(&wider[0], &c[0], 4*n, int(s.Rows))
+	}
+	switch {
+	case inPairs(s, true):
+		s.WideHalf8()
+	case inPairs(s, false):
+		s.TwinHalf8()
+	default:
 		s.RunHalf8()
 	}
-	for r := range int(s.Done) {
-		to := d[r*n:][:panel]
-		for l, v := range sums[r*panel:][:panel] {
-			to[l] = bitsF16(v)
-		}
+	if s.Done > 0 {
+		_ = d[(s.Done-1)*int64(n)+panel-1]
+		simd.RoundF16(&d[0], 4*n, &sums[0], int(s.Done))
 	}
 }

@@ -7,20 +7,22 @@ import (
 	"testing"
 )
 
-// eachLoop runs a test with the loops for AVX2 and, if the processor has it, with those for AVX-512.
+// eachLoop runs a test with each kind of loops that the processor has: for AVX-512, on two rows at a time, and on one
+// row at a time.
 func eachLoop(t *testing.T, test func(t *testing.T)) {
 	if !vector {
 		t.Skip("this processor lacks the instructions that package simd needs")
 	}
-	defer func(v bool) { wideVector = v }(wideVector)
-	t.Run("AVX-512", func(t *testing.T) {
-		if !wideVector {
-			t.Skip("this processor lacks AVX-512")
-		}
-		test(t)
-	})
+	defer func(wide, twin bool) { wideVector, twinVector = wide, twin }(wideVector, twinVector)
+	if wideVector {
+		t.Run("AVX-512", test)
+	}
 	wideVector = false
-	t.Run("AVX2", test)
+	if twinVector {
+		t.Run("two rows", test)
+	}
+	twinVector = false
+	t.Run("one row", test)
 }
 
 // TestSweepIsAdd compares the assembly with the Go code: all types, ordinary and difficult

@@ -11,7 +11,7 @@ var multimem = &Family{
 }
 
 // multimemAccess has the state space, the vectors and what multimem needs.
-var multimemAccess = options(set("ss", "global"), set("vec", "v2 v4 v8"), set("acc", "acc::f32"), sm(90), isa(81))
+var multimemAccess = options(set("ss", "global"), set("vec", "v2 v4 v8"), set("acc", "acc::f32"), need("acc::f32", 90, 82), sm(90), isa(81))
 
 // The types of multimem, and the vectors that each float type may have: 4, 8 or 16 bytes.
 var (

@@ -14,6 +14,10 @@ func main() {
 	sweep("sweep8", 8, false)
 	sweep("sweep16", 16, false)
 	sweep("half8", 8, true)
+	twinSweep("twin8", 8, false, 0)
+	twinSweep("twin8by16", 8, false, 16)
+	twinSweep("twin16", 16, false, 0)
+	twinSweep("twinHalf8", 8, true, 0)
 	wideSweep("wide8", 8, false)
 	wideSweep("wide16", 16, false)
 	wideSweep("wideHalf8", 8, true)
@@ -29,6 +33,7 @@ func main() {
 	dots()
 	narrow()
 	interleaves()
+	results()
 	Generate()
 }
 

@@ -206,11 +206,7 @@ func (w *sweeper) best() (best [2]reg.VecVirtual) {
 	for h := range w.words {
 		sum, from := YMM(), []reg.Register{at, next}[h]
 		VPADDQ(operand.Mem{Base: from}, a, sum)
-		if w.bits == 8 {
-			VPMAXUB(sum, best[h], best[h])
-		} else {
-			VPMAXUW(sum, best[h], best[h])
-		}
+		w.greater(sum, best[h], best[h])
 		ADDQ(operand.U8(32), from)
 	}
 	ADDQ(operand.U8(32), w.aExps)
@@ -302,19 +298,21 @@ func (w *sweeper) maxima() pair {
 
 // fold returns the largest value of each lane over the four words of a vector.
 func (w *sweeper) fold(v reg.VecVirtual) reg.VecVirtual {
-	most := func(a, b, d reg.VecVirtual) {
-		if w.bits == 8 {
-			VPMAXUB(a, b, d)
-		} else {
-			VPMAXUW(a, b, d)
-		}
-	}
 	x, y := XMM(), XMM()
 	VEXTRACTI128(operand.U8(1), v, x)
-	most(x, v.AsX().(reg.VecVirtual), x)
+	w.greater(x, v.AsX().(reg.VecVirtual), x)
 	VPSHUFD(operand.U8(0xee), x, y)
-	most(x, y, x)
+	w.greater(x, y, x)
 	return x
+}
+
+// greater computes the larger value in each lane.
+func (w *sweeper) greater(a, b, d reg.VecVirtual) {
+	if w.bits == 8 {
+		VPMAXUB(a, b, d)
+	} else {
+		VPMAXUW(a, b, d)
+	}
 }
 
 // align computes the exponents of the units from the exponents m of the products and the

@@ -211,15 +211,6 @@ func (w *wider) best() (m [wideRows]reg.VecVirtual) {
 	return m
 }
 
-// greater computes the larger value in each lane.
-func (w *wider) greater(a, b, d reg.VecVirtual) {
-	if w.bits == 8 {
-		VPMAXUB(a, b, d)
-	} else {
-		VPMAXUW(a, b, d)
-	}
-}
-
 // foldOne returns the largest value of each lane over the eight words of a vector.
 func (w *wider) foldOne(v reg.VecVirtual) reg.VecVirtual {
 	y, x, t := YMM(), XMM(), XMM()

@@ -1,9 +1,6 @@
 package ops
 
 import (
-	"math"
-	"math/bits"
-
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -59,24 +56,18 @@ func compared(cmp string, a, b int64) int64 {
 	return 0
 }
 
-// videoShift returns vshl or vshr. The count of a clamped shift is at most 32. A saturated result
-// that does not fit 64 bits keeps its sign.
+// videoShift returns vshl or vshr. The count of a clamped shift is at most 32.
 func videoShift(x *inst) func(a, b int64) int64 {
-	wrap, left, sat := x.Mod("mode") == "wrap", x.Op.Name == "vshl", x.Has("sat")
+	wrap, left := x.Mod("mode") == "wrap", x.Op.Name == "vshl"
 	return func(a, b int64) int64 {
 		n := min(uint32(b), 32)
 		if wrap {
 			n = uint32(b) & 31
 		}
-		switch {
-		case !left:
-			return a >> n
-		case sat && n == 32 && a > 0:
-			return math.MaxInt64
-		case sat && n == 32 && a < 0:
-			return math.MinInt64
+		if left {
+			return a << n
 		}
-		return a << n
+		return a >> n
 	}
 }
 
@@ -139,9 +130,12 @@ func (s videoSource) at(f *frame, lane int) int64 { return s.part.get(f.R32[s.sl
 // then a second operation on c or a merge with c.
 func buildVideo(d *decoder, x *inst, do func(a, b int64) int64) exec {
 	a, b := videoSourceOf(d, x, "a"), videoSourceOf(d, x, "b")
-	to, part, signed := d.Dst(x.Arg("d"), ptx.B32), partOf(x.Arg("d")), x.Type("d") == ptx.S32
-	sat, second := x.Has("sat"), x.Mod("op2")
-	merge := x.Arg("d").Flags&ptx.Selector != 0
+	to, part := d.Dst(x.Arg("d"), ptx.B32), partOf(x.Arg("d"))
+	merge, second := x.Arg("d").Flags&ptx.Selector != 0, x.Mod("op2")
+	v := videoResult{signed: x.Type("d") == ptx.S32, sat: x.Has("sat"), op: x.Op.Name}
+	if v.op == "vset" {
+		v.signed = a.signed
+	}
 	var c slot
 	if x.Arg("c") != nil {
 		c = d.Src32(x.Arg("c"), ptx.B32)
@@ -149,32 +143,83 @@ func buildVideo(d *decoder, x *inst, do func(a, b int64) int64) exec {
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
 			t := do(a.at(f, l), b.at(f, l))
-			if sat {
-				t = part.clamp(t, signed)
-			}
 			switch {
 			case merge:
-				f.R32[to][l] = part.put(f.R32[c][l], t)
+				f.R32[to][l] = v.merge(part, f.R32[c][l], t)
 			case second != "":
-				f.R32[to][l] = uint32(secondOp(second, t<<31>>31, extend(f.R32[c][l], 32, signed))) // t has 33 bits
+				f.R32[to][l] = v.second(second, t, f.R32[c][l])
 			default:
-				f.R32[to][l] = uint32(t)
+				f.R32[to][l] = uint32(v.saturated(t))
 			}
 		})
 	}
 }
 
-func secondOp(op string, t, c int64) int64 {
-	switch op {
-	case "min":
-		return min(t, c)
-	case "max":
-		return max(t, c)
-	}
-	return t + c
+// videoResult says how the 64-bit result of the first operation of a scalar video instruction is used. GPUs
+// since Maxwell have no such instructions. The rules are those of the code that NVIDIA's assembler
+// writes for sm_90, which differs from the PTX manual: see D41.
+type videoResult struct {
+	signed, sat bool
+	op          string
 }
 
-// buildVideoMad builds vmad. The product and the sum have 128 bits.
+// shifts reports whether the operation is a shift. Only shifts saturate as the manual says.
+func (v *videoResult) shifts() bool { return v.op == "vshl" || v.op == "vshr" }
+
+// saturated returns a result without a selector.
+func (v *videoResult) saturated(t int64) int64 {
+	switch {
+	case !v.sat:
+		return t
+	case v.shifts():
+		return lanePart{0, 32}.clamp(t<<30>>30, v.signed) // t has 34 bits
+	case v.signed:
+		return lanePart{0, 32}.clamp(t, true)
+	}
+	return max(t, 0) // too large a number is not limited
+}
+
+// merge returns c with a part replaced by the result. Saturation compares unsigned numbers, so that a
+// negative number becomes the largest one. The upper half is replaced by the upper half of the result.
+func (v *videoResult) merge(part lanePart, c uint32, t int64) uint32 {
+	switch {
+	case v.sat && v.shifts():
+		t = v.saturated(t)
+	case v.sat:
+		limit := uint64(1)<<part.size - 1
+		if v.signed {
+			limit >>= 1
+		}
+		t = int64(min(uint64(t), limit))
+	}
+	if part == (lanePart{16, 16}) {
+		t >>= 16
+	}
+	return part.put(c, t)
+}
+
+// second returns the result of the second operation. Sums, differences and saturated shifts have 32 bits here, and
+// their sign counts even if the result is unsigned.
+func (v *videoResult) second(op string, t int64, c uint32) uint32 {
+	t = v.saturated(t)
+	if v.op == "vadd" || v.op == "vsub" || v.sat && v.shifts() {
+		t = int64(int32(t))
+	}
+	less := uint64(t) < uint64(c)
+	if v.signed {
+		less = t < int64(int32(c))
+	}
+	switch {
+	case op == "add":
+		return uint32(t) + c
+	case less == (op == "min"):
+		return uint32(t)
+	}
+	return c
+}
+
+// buildVideoMad builds vmad. The factors and c are signed numbers of 32 bits, whatever their types, and
+// the product and the sum have 64 bits: see D41.
 func buildVideoMad(d *decoder, x *inst) exec {
 	a, b, c := videoSourceOf(d, x, "a"), videoSourceOf(d, x, "b"), videoSourceOf(d, x, "c")
 	negative := func(name string) bool { return x.Arg(name).Flags&ptx.Minus != 0 }
@@ -185,61 +230,27 @@ func buildVideoMad(d *decoder, x *inst) exec {
 	to := d.Dst(x.Arg("d"), ptx.B32)
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
-			t := product128(a.at(f, l), b.at(f, l))
-			v := f.R32[c.slot][l]
-			one := uint64(0)
-			switch {
-			case plusOne:
-				one = 1
-			case negProduct:
-				t, one = wide{^t.hi, ^t.lo}, 1
-			case negC:
-				v, one = ^v, 1
+			t := int64(int32(a.at(f, l))) * int64(int32(b.at(f, l)))
+			v := int64(int32(f.R32[c.slot][l]))
+			if negProduct {
+				t = -t
 			}
-			addend := wide{lo: uint64(v)}
+			if negC {
+				v = -v
+			}
+			t += v
+			if plusOne {
+				t++
+			}
 			if signed {
-				addend.lo = uint64(int64(int32(v)))
-				addend.hi = uint64(int64(int32(v)) >> 63)
+				t >>= shift
+			} else {
+				t = int64(uint64(t) >> shift)
 			}
-			r := t.add(addend).add(wide{lo: one}).shiftRight(shift)
 			if sat {
-				r = clampMad(r, signed)
+				t = lanePart{0, 32}.clamp(t, signed)
 			}
-			f.R32[to][l] = uint32(r)
+			f.R32[to][l] = uint32(t)
 		})
 	}
-}
-
-// clampMad limits a result to 32 bits.
-func clampMad(r uint64, signed bool) uint64 {
-	if signed {
-		return uint64(min(max(int64(r), math.MinInt32), math.MaxInt32))
-	}
-	return min(r, math.MaxUint32)
-}
-
-// wide is a number of 128 bits.
-type wide struct{ hi, lo uint64 }
-
-// product128 returns the product of two signed numbers.
-func product128(a, b int64) wide {
-	hi, lo := bits.Mul64(uint64(max(a, -a)), uint64(max(b, -b)))
-	if (a < 0) != (b < 0) {
-		return wide{^hi, ^lo}.add(wide{lo: 1})
-	}
-	return wide{hi, lo}
-}
-
-func (w wide) add(v wide) wide {
-	lo, carry := bits.Add64(w.lo, v.lo, 0)
-	hi, _ := bits.Add64(w.hi, v.hi, carry)
-	return wide{hi, lo}
-}
-
-// shiftRight returns the low 64 bits of w >> n for n below 64.
-func (w wide) shiftRight(n uint) uint64 {
-	if n == 0 {
-		return w.lo
-	}
-	return w.lo>>n | w.hi<<(64-n)
 }

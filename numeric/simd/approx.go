@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package simd
 
 // These functions compute the approximate functions of package sfu on the 32 lanes of a warp.

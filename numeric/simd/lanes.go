@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package simd
 
 // These functions compute f32 operations on the 32 lanes of a warp, given as bits, rounded to
@@ -83,3 +85,15 @@ func Deinterleave(even, odd *[32]uint32, rows *uint32, step int)
 //
 //go:noescape
 func Spread(rows *uint32, step int, lanes *[32]uint32)
+
+// WidenF16 converts rows of eight f16, step bytes apart and one for each word, to f32. The rows of the
+// result are stored one after the other.
+//
+//go:noescape
+func WidenF16(to, c *uint32, step, rows int)
+
+// RoundF16 rounds rows of eight finite numbers, stored one after the other, to the nearest f16. The rows of the
+// result are step bytes apart. A result of zero is positive.
+//
+//go:noescape
+func RoundF16(d *uint32, step int, x *float64, rows int)
