@@ -42,8 +42,8 @@ func Quantise(f Format, s Scaling, d Dims, x []float32) (*Tensor, error) {
 	for i, m := range largest {
 		t.Scales[i] = scale(f, m)
 	}
-	t.eachHead(func(b, h int) {
-		for row := range d.S {
+	eachPiece(d, func(b, h, first, last int) {
+		for row := first; row < last; row++ {
 			at := d.Row(b, h, row) * d.D
 			t.encodeRow(t.Scales[s.Index(d, b, h, row)], x[at:at+d.D], t.Data[at:at+d.D])
 		}
@@ -88,20 +88,29 @@ func (t *Tensor) encodeRow(s float32, x []float32, to []byte) {
 // absmax returns the largest magnitude under each scale. It compares the bits of floats,
 // which have the order of the magnitudes, with infinity and NaN last.
 func absmax(s Scaling, d Dims, x []float32) ([]float32, error) {
-	largest := make([]float32, s.Count(d))
-	for row := range d.Rows() {
-		b, h, at := row/d.S/d.H, row/d.S%d.H, row%d.S
-		var most uint32
-		for _, v := range x[row*d.D:][:d.D] {
-			most = max(most, math.Float32bits(v)&^signBit)
+	largest := make([]uint32, s.Count(d))
+	var mu sync.Mutex // guards largest: pieces may share a scale
+	eachPiece(d, func(b, h, first, last int) {
+		for row := first; row < last; {
+			scale, most := s.Index(d, b, h, row), uint32(0)
+			for ; row < last && s.Index(d, b, h, row) == scale; row++ {
+				for _, v := range x[d.Row(b, h, row)*d.D:][:d.D] {
+					most = max(most, math.Float32bits(v)&^signBit)
+				}
+			}
+			mu.Lock()
+			largest[scale] = max(largest[scale], most)
+			mu.Unlock()
 		}
+	})
+	out := make([]float32, len(largest))
+	for i, most := range largest {
 		if most >= infBits {
-			return nil, notFinite(b, h, at, x[row*d.D:][:d.D])
+			return nil, notFinite(d, x)
 		}
-		m := &largest[s.Index(d, b, h, at)]
-		*m = max(*m, math.Float32frombits(most))
+		out[i] = math.Float32frombits(most)
 	}
-	return largest, nil
+	return out, nil
 }
 
 const (
@@ -109,20 +118,26 @@ const (
 	infBits = 0x7f800000
 )
 
-func notFinite(b, h, s int, row []float32) error {
-	c := slices.IndexFunc(row, func(v float32) bool { return math.Float32bits(v)&^signBit >= infBits })
-	return fmt.Errorf("quantise: element [%d,%d,%d,%d] is %v: only finite numbers have a scale", b, h, s, c, row[c])
+// notFinite names the first element that is infinite or NaN.
+func notFinite(d Dims, x []float32) error {
+	i := slices.IndexFunc(x, func(v float32) bool { return math.Float32bits(v)&^signBit >= infBits })
+	row := i / d.D
+	return fmt.Errorf("quantise: element [%d,%d,%d,%d] is %v: only finite numbers have a scale", row/d.S/d.H, row/d.S%d.H, row%d.S, i%d.D, x[i])
 }
 
-// eachHead calls a function for all heads, in parallel.
-func (t *Tensor) eachHead(do func(b, h int)) {
+// rowsOfPiece is the number of rows of a head that one core works on at a time.
+const rowsOfPiece = 1024
+
+// eachPiece calls a function for pieces of all heads, in parallel: the rows from first up to last,
+// without last. Long heads have several pieces, so that a tensor with one head uses all cores too.
+func eachPiece(d Dims, do func(b, h, first, last int)) {
 	var wait sync.WaitGroup
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for b := range t.Shape.B {
-		for h := range t.Shape.H {
+	for head := range d.B * d.H {
+		for first := 0; first < d.S; first += rowsOfPiece {
 			limit <- struct{}{}
 			wait.Go(func() {
-				do(b, h)
+				do(head/d.H, head%d.H, first, min(first+rowsOfPiece, d.S))
 				<-limit
 			})
 		}
@@ -177,9 +192,9 @@ func (t *Tensor) Row(b, h, s int, to []float64) {
 func (t *Tensor) Dequantise() []float32 {
 	d := t.Shape
 	x := make([]float32, d.Len())
-	t.eachHead(func(b, h int) {
+	eachPiece(d, func(b, h, first, last int) {
 		row := make([]float64, d.D)
-		for s := range d.S {
+		for s := first; s < last; s++ {
 			t.Row(b, h, s, row)
 			to := x[d.Row(b, h, s)*d.D:]
 			for i, v := range row {

@@ -41,6 +41,7 @@ type Times struct {
 	Rivals    []Rival           `json:"rivals,omitempty"`
 	Floor     float64           `json:"floor_us"`        // the least possible time: bytes, operations and a launch at the ceilings
 	RMSE      float64           `json:"rmse,omitempty"`  // the RMSE of the kernel, on the inputs and rows that the rivals are compared on
+	Rows      int               `json:"rows,omitempty"`  // how many rows of the first output were compared with the reference
 	OutputsOK bool              `json:"outputs_ok"`      // whether the outputs of timed launches are right
 	Wrong     string            `json:"wrong,omitempty"` // what is wrong with them
 	// Compared is the number of timed launches of the kernel whose outputs were compared with

@@ -15,12 +15,18 @@ type Score struct {
 	Build  Build  `json:"build"`
 	Plan   string `json:"plan"` // the plan of the gates
 	Seed   uint64 `json:"seed"` // the seed of the sample
-	// Possible is the number of mutants that the operators can make. Tried is the size of the
-	// sample; it includes all mutants of the synchronisation, whose number is Sync.
+	// Possible is the number of mutants that the operators can make. Planned is the size of the
+	// sample: all mutants of the synchronisation, and some others, in random order. Older scores do
+	// not state it; theirs is Tried.
 	Possible int `json:"possible"`
-	Tried    int `json:"tried"`
-	Sync     int `json:"sync"`
-	// Interrupted says that the sample is smaller than it was planned.
+	Planned  int `json:"planned,omitempty"`
+	// Tried is the number of mutants whose fate was decided. It is less than Planned if the time
+	// was limited; then the tried mutants are the first of the sample. Sync is how many of the
+	// tried ones change the synchronisation.
+	Tried int `json:"tried"`
+	Sync  int `json:"sync"`
+	// Interrupted says that Tried lacks mutants that had started. The mutants that the gates let
+	// pass take longest, so such a score is too high, and it is not kept.
 	Interrupted bool `json:"interrupted,omitempty"`
 
 	// Fates counts the mutants by what became of them.
@@ -105,6 +111,9 @@ func (s *Score) Add(m Mutant) {
 	}
 	s.Fates[m.Fate]++
 	s.Tried++
+	if m.Sync() {
+		s.Sync++
+	}
 	s.tally(m).Fates[m.Fate]++
 	switch m.Fate {
 	case Killed:

@@ -145,9 +145,9 @@ func Attention(ctx context.Context, q, k, v Tensor, opt Options) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	for kv := range s.B * s.Hkv {
-		if len(heads[kv]) == 0 {
-			continue
+	parallelIn(s.B*s.Hkv, mostExpanded/expandedBytes(s), func(kv int) {
+		if len(heads[kv]) == 0 || ctx.Err() != nil {
+			return
 		}
 		h := expand(s, k, v, kv/s.Hkv, kv%s.Hkv)
 		groups := groupRows(heads[kv])
@@ -156,12 +156,19 @@ func Attention(ctx context.Context, q, k, v Tensor, opt Options) (*Result, error
 				newSweep(h, q, opt).rows(r, groups[i])
 			}
 		})
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("reference attention of %v: %w", s, err)
-		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("reference attention of %v: %w", s, err)
 	}
 	return r, nil
 }
+
+// mostExpanded is the number of bytes that expanded heads may take together. Rows are often picked from
+// many heads, a few of each, so heads are computed beside each other.
+const mostExpanded = 1 << 30
+
+// expandedBytes returns the size of a head of K and V in float64.
+func expandedBytes(s problem.Shape) int { return 8 * (s.Skv + tileKV) * (s.D + s.DimV()) }
 
 func (o Options) check(s problem.Shape) error {
 	if o.Sinks != nil && len(o.Sinks) != s.Hq {

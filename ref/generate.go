@@ -70,15 +70,20 @@ func (d Distribution) generate(seed uint64, s problem.Shape) *Inputs {
 	return in
 }
 
+// rowsOfPiece is the number of rows of a head that one core makes at a time.
+const rowsOfPiece = 1024
+
 // rows makes a tensor and rounds it to half precision.
 func (m *maker) rows(row rowFunc) *Floats {
 	if row == nil {
 		row = normal
 	}
 	t := &Floats{m.dims, make([]float32, m.dims.Len())}
-	parallel(m.dims.B*m.dims.H, func(i int) {
-		for s := range m.dims.S {
-			p := place{i / m.dims.H, i % m.dims.H, s}
+	d, pieces := m.dims, (m.dims.S+rowsOfPiece-1)/rowsOfPiece
+	parallel(d.B*d.H*pieces, func(i int) {
+		head, first := i/pieces, i%pieces*rowsOfPiece
+		for s := first; s < min(first+rowsOfPiece, d.S); s++ {
+			p := place{head / d.H, head % d.H, s}
 			to := t.row(p.b, p.h, p.s)
 			row(m, p, to)
 			for i, v := range to {

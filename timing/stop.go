@@ -17,6 +17,8 @@ type Stop struct {
 	Most  int `json:"most"`
 	// Time is the time limit. The run ends after the round in which it is exceeded.
 	Time time.Duration `json:"time"`
+	// Fewest is the number of samples per candidate that a run takes even if its time is over.
+	Fewest int `json:"fewest,omitempty"`
 }
 
 // MaxTime returns Time, or its default if it is zero.
@@ -52,7 +54,7 @@ const (
 // candidate.
 func (s Stop) reason(times [][]float64, spent time.Duration) Reason {
 	switch n := len(times[0]); {
-	case n < s.Least && n < s.Most && spent < s.Time:
+	case n < s.Least && n < s.Most && (spent < s.Time || n < s.Fewest):
 		return ""
 	case s.precise(times):
 		return Precise

@@ -224,6 +224,21 @@ func TestStop(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
+	s.Fewest = 10
+	for n, want := range map[int]Reason{9: "", 10: Time} {
+		if got := s.reason([][]float64{wild[:n]}, time.Minute); got != want {
+			t.Errorf("%d samples, at least 10 wanted: %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestLaunchesInGraph wants replays of a millisecond, of 10 launches, or of 10 ms with fewer launches.
+func TestLaunchesInGraph(t *testing.T) {
+	for each, want := range map[float64]int{0: 1000, 0.5: 1000, 4: 250, 99: 11, 150: 10, 1000: 10, 1100: 10, 2000: 5, 4999: 3, 5000: 2, 40000: 2} {
+		if got := launchesOf(each); got != want {
+			t.Errorf("launches of %v µs: %d in a graph, want %d", each, got, want)
+		}
+	}
 }
 
 // TestRunIsARecord checks the states before and after each batch, and that a run can be

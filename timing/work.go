@@ -73,7 +73,8 @@ func (t *Timer) EventTime(w Work, c Cache) (*Timed, error) {
 }
 
 // GraphReplay times replays of a graph with the given number of launches. 0 chooses a number
-// with which a replay takes about a millisecond. If c is Cold, the launches use the sets of
+// with which a replay takes about a millisecond: at least 10 launches, or fewer if these take more
+// than 10 ms, but at least 2. If c is Cold, the launches use the sets of
 // the work in turn, and the sets must be larger than the L2 cache together.
 func (t *Timer) GraphReplay(ctx context.Context, w Work, c Cache, launches int) (*Timed, error) {
 	p, err := t.EventTime(w, c)
@@ -97,7 +98,9 @@ func (t *Timer) GraphReplay(ctx context.Context, w Work, c Cache, launches int) 
 
 const (
 	replayTime    = time.Millisecond
+	longReplay    = 10 * time.Millisecond
 	fewestInGraph = 10
+	fewestLong    = 2
 	mostInGraph   = 1000
 )
 
@@ -114,11 +117,17 @@ func (p *Timed) calibrate(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	return launchesOf(each), nil
+}
+
+// launchesOf returns the number of launches in a graph if each takes some microseconds.
+func launchesOf(each float64) int {
 	if each <= 0 {
-		return mostInGraph, nil
+		return mostInGraph
 	}
-	n := math.Ceil(float64(replayTime.Microseconds()) / each)
-	return int(min(max(n, fewestInGraph), mostInGraph)), nil
+	of := func(d time.Duration) float64 { return math.Ceil(float64(d.Microseconds()) / each) }
+	fewest := min(max(of(longReplay), fewestLong), fewestInGraph)
+	return int(min(max(of(replayTime), fewest), mostInGraph))
 }
 
 // capture records the graph. Every set is used equally often, so that the next replay

@@ -34,7 +34,8 @@
 //	"function": "name" the address of a device function of the module, on the emulator: the
 //	                   CUDA driver does not tell it
 //	"i8" … "i64", "u8" … "u64", "f16", "bf16", "f32", "f64": value
-//	"bytes": "hex"     the bytes of the parameter itself, for structures; "pointers" as below
+//	"bytes": "hex"     the bytes of the parameter itself, for structures; "pointers" and
+//	                   "tensormaps" as below
 //	"tensormap": {…}   see below
 //
 // A value is a number or a string. A string holds hexadecimal bits, as "0x7fc00000",
@@ -99,6 +100,13 @@
 //	  "swizzle": "128B",     or "none", "32B", "64B"
 //	  "fill": "zero"         or "nan": the value of elements out of bounds
 //	}}
+//
+// A structure, the "bytes" of a parameter, may hold tensor maps too. Each has the byte at which it stands, and its buffer
+// is one with a name:
+//
+//	{"bytes": "00…", "tensormaps": [
+//	  {"at": 64, "type": "u8", "buffer": {"ref": "q"}, "dims": [64, 32], "box": [64, 8]}
+//	]}
 //
 // A tensor map for im2col copies has this instead of a box:
 //

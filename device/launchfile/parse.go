@@ -33,7 +33,8 @@ type Launch struct {
 // param is one parameter. Exactly one of bytes, buffer, tensor and address is set.
 type param struct {
 	bytes    device.Param
-	pointers []pointer // the pointers inside bytes
+	pointers []pointer   // the pointers inside bytes
+	maps     []placedMap // the tensor maps inside bytes
 	buffer   *buffer
 	tensor   *tensor
 	address  *address
@@ -278,7 +279,12 @@ func parseParam(n *jsonpos.Node, what string, names map[string]bool) (p param, e
 				return p, err
 			}
 		}
-		return p, n.Only("a parameter", m.Name, "pointers")
+		if f := n.Field("tensormaps"); f != nil {
+			if p.maps, err = parseMaps(f, what, names); err != nil {
+				return p, err
+			}
+		}
+		return p, n.Only("a parameter", m.Name, "pointers", "tensormaps")
 	case m.Name == "global" || m.Name == "function":
 		p.address = &address{}
 		if err := p.address.parse(n); err != nil {

@@ -186,9 +186,9 @@ func (r *Runner) writePointers(mod device.Module, on device.Buffer, ps []pointer
 	return nil
 }
 
-// patched returns the bytes of a parameter with its pointers.
+// patched returns the bytes of a parameter with its pointers and tensor maps.
 func (r *Runner) patched(mod device.Module, p *param) (device.Param, error) {
-	if len(p.pointers) == 0 {
+	if len(p.pointers) == 0 && len(p.maps) == 0 {
 		return p.bytes, nil
 	}
 	data := append(device.Param(nil), p.bytes...)
@@ -202,6 +202,16 @@ func (r *Runner) patched(mod device.Module, p *param) (device.Param, error) {
 			return nil, q.node.Errorf("a pointer at byte %d does not fit: there are %d bytes", q.at, len(data))
 		}
 		binary.LittleEndian.PutUint64(data[q.at:], addr)
+	}
+	for _, m := range p.maps {
+		encoded, err := r.tensorMap(m.tensor, r.named[m.tensor.buffer.ref])
+		if err != nil {
+			return nil, m.tensor.node.Errorf("%v", err)
+		}
+		if m.at+int64(len(encoded)) > int64(len(data)) {
+			return nil, m.tensor.node.Errorf("a tensor map at byte %d does not fit: it has %d bytes, and there are %d", m.at, len(encoded), len(data))
+		}
+		copy(data[m.at:], encoded)
 	}
 	return data, nil
 }

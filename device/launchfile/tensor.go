@@ -29,8 +29,42 @@ var swizzles = map[string]device.Swizzle{
 
 var fills = map[string]bool{"zero": false, "nan": true}
 
-func parseTensor(n *jsonpos.Node, what string, names map[string]bool) (*tensor, error) {
-	if err := n.Only("a tensor map", "type", "buffer", "dims", "strides", "box", "im2col", "steps", "swizzle", "fill"); err != nil {
+// placedMap is a tensor map that stands at a byte of a structure.
+type placedMap struct {
+	tensor *tensor
+	at     int64
+}
+
+// parseMaps reads the tensor maps inside a structure. Their buffers have names, because the structure is no buffer.
+func parseMaps(n *jsonpos.Node, what string, names map[string]bool) ([]placedMap, error) {
+	list, err := n.List("tensor maps")
+	if err != nil {
+		return nil, err
+	}
+	maps := make([]placedMap, len(list))
+	for i, e := range list {
+		at := e.Field("at")
+		if at == nil {
+			return nil, e.Errorf(`a tensor map inside a structure needs "at", the byte at which it stands`)
+		}
+		if maps[i].at, err = at.Int(0, math.MaxInt32); err != nil {
+			return nil, err
+		}
+		t, err := parseTensor(e, what, names, "at")
+		if err != nil {
+			return nil, err
+		}
+		if t.buffer == nil || t.buffer.ref == "" {
+			return nil, e.Errorf(`a tensor map inside a structure needs "buffer": {"ref": "name"}, a buffer with a name`)
+		}
+		maps[i].tensor = t
+	}
+	return maps, nil
+}
+
+// parseTensor reads a tensor map, which may also have the fields more.
+func parseTensor(n *jsonpos.Node, what string, names map[string]bool, more ...string) (*tensor, error) {
+	if err := n.Only("a tensor map", append(more, "type", "buffer", "dims", "strides", "box", "im2col", "steps", "swizzle", "fill")...); err != nil {
 		return nil, err
 	}
 	for _, name := range []string{"type", "buffer", "dims"} {

@@ -22,8 +22,11 @@ func TestDraw(t *testing.T) {
 	}
 	for i, n := range list {
 		s := n.Shape
-		if err := s.Check(); err != nil || !fits(s) || s.Sq != s.Skv || slices.Contains(list[:i], n) {
+		if err := s.Check(); err != nil || s.Sq != s.Skv || s.B*s.Hq > mostHeads || s.Q().Len() > mostElements || slices.Contains(list[:i], n) {
 			t.Errorf("%v: %v", s, err)
+		}
+		if s.FLOP() > mostWork && s.B*s.Hq > 1 {
+			t.Errorf("%v has %.3g operations", s, s.FLOP())
 		}
 		count("few heads", s.B*s.Hq <= 8)
 		count("many heads", s.B*s.Hq >= 128)
@@ -43,5 +46,33 @@ func TestDraw(t *testing.T) {
 		if n.Shape.HeadDim() != heads {
 			t.Errorf("%v has another head dimension", n.Shape)
 		}
+	}
+}
+
+// TestDrawDecode wants few queries, all numbers of sequences, and caches that are not too large.
+func TestDrawDecode(t *testing.T) {
+	list := DrawDecode(300, 7, problem.HeadDim{})
+	if len(list) != 300 || !slices.Equal(list, DrawDecode(300, 7, problem.HeadDim{})) {
+		t.Fatalf("%d shapes, or they differ for the same seed", len(list))
+	}
+	counts := map[string]int{}
+	for i, n := range list {
+		s := n.Shape
+		if err := s.Check(); err != nil || s.Sq > 4 || s.Skv < leastCached || s.Skv > mostKeys || s.B > mostSequences || s.K().Len() > mostCachedSize || slices.Contains(list[:i], n) {
+			t.Errorf("%v: %v", s, err)
+		}
+		for kind, is := range map[string]bool{"one sequence": s.B == 1, "many sequences": s.B >= 32, "long": s.Skv >= 32768, "grouped": s.Hq > s.Hkv, "not grouped": s.Hq == s.Hkv, "several queries": s.Sq > 1, "D 256": s.D == 256} {
+			if is {
+				counts[kind]++
+			}
+		}
+	}
+	for kind, n := range counts {
+		if n < 20 {
+			t.Errorf("%s: only %d of 300 shapes", kind, n)
+		}
+	}
+	if len(counts) != 7 {
+		t.Errorf("only %v", counts)
 	}
 }
