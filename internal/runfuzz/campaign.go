@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,11 +19,11 @@ import (
 // Campaign runs the mutants of consecutive seeds.
 type Campaign struct {
 	Mutator *Mutator
-	First   uint64        // the first seed
+	First   uint64        // the first seed, 0 for the one after all seeds of earlier campaigns in Out
 	Count   uint64        // the number of mutants, 0 for no limit
 	For     time.Duration // 0 for no limit
 	Workers int
-	Out     string    // the folder of reproductions
+	Out     string    // the folder of reproductions and counts
 	Log     io.Writer // receives the counts every Every
 	Every   time.Duration
 
@@ -40,6 +41,7 @@ type Campaign struct {
 type busy struct {
 	seed    atomic.Uint64
 	started atomic.Int64 // Unix time in seconds, 0 between mutants
+	hangs   bool         // it was found to hang
 }
 
 const (
@@ -50,11 +52,16 @@ const (
 	mostSaved = 3
 )
 
-// Run runs the campaign and returns the number of failures. It returns early with an error if a
-// mutant hangs: a goroutine that does not end cannot be stopped.
+// Run runs the campaign and returns the number of failures. A failure does not end the campaign. A
+// mutant that hangs takes its worker with it, because a goroutine that does not end cannot be stopped.
 func (c *Campaign) Run(ctx context.Context) (failures int, err error) {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return 0, err
+	}
+	if c.First == 0 {
+		if err := c.resume(); err != nil {
+			return 0, err
+		}
 	}
 	c.kinds, c.busy = map[string]int{}, make([]busy, c.Workers)
 	start := time.Now()
@@ -63,35 +70,35 @@ func (c *Campaign) Run(ctx context.Context) (failures int, err error) {
 		ctx, cancel = context.WithTimeout(ctx, c.For)
 		defer cancel()
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var wg sync.WaitGroup
-		for i := range c.Workers {
-			wg.Go(func() { c.work(ctx, i) })
-		}
-		wg.Wait()
-	}()
+	done := make(chan int, c.Workers)
+	for i := range c.Workers {
+		go func() {
+			c.work(ctx, i)
+			done <- i
+		}()
+	}
 	tick := time.NewTicker(c.Every)
 	defer tick.Stop()
-	for {
+	for running := c.Workers; running > 0; {
 		select {
-		case <-done:
-			c.print(start)
-			return c.failures, nil
+		case i := <-done:
+			if !c.busy[i].hangs { // else it was slow, and is no longer waited for
+				running--
+			}
 		case <-tick.C:
-			c.print(start)
-			if err := c.hung(); err != nil {
+			running -= c.hung()
+			if err := c.report(start); err != nil {
 				return c.failures, err
 			}
 		}
 	}
+	return c.failures, c.report(start)
 }
 
 // work runs batches of mutants until the campaign ends. A file holds the first seed of the batch, so
 // that a mutant which ends the process, as an overflow of Go's stack does, can be found again.
 func (c *Campaign) work(ctx context.Context, worker int) {
-	mark := filepath.Join(c.Out, fmt.Sprintf("worker-%d.seed", worker))
+	mark := markOf(c.Out, strconv.Itoa(worker))
 	defer os.Remove(mark)
 	for {
 		first := c.next.Add(batch) - batch
@@ -175,36 +182,29 @@ func failing(stack string) string {
 	return "an unknown place"
 }
 
-// hung saves the mutant that a worker has run for too long.
-func (c *Campaign) hung() error {
+// hung saves the mutants that workers have run for too long, and returns their number.
+func (c *Campaign) hung() (n int) {
 	for i := range c.busy {
 		b := &c.busy[i]
 		started := b.started.Load()
-		if started == 0 || time.Since(time.Unix(started, 0)) < 2*mostTime {
+		if b.hangs || started == 0 || time.Since(time.Unix(started, 0)) < 2*mostTime {
 			continue
 		}
+		b.hangs = true
+		n++
 		seed := b.seed.Load()
 		text := File(seed)
 		if seed%fileEvery != 0 {
 			text = c.Mutator.Mutant(seed)
 		}
-		err := fmt.Errorf("seed %d does not end within %v", seed, 2*mostTime)
-		c.save(seed, text, err)
-		return err
+		c.save(seed, text, fmt.Errorf("seed %d does not end within %v", seed, 2*mostTime))
 	}
-	return nil
+	return n
 }
 
-// print prints the counts.
-func (c *Campaign) print(start time.Time) {
-	var n uint64
-	for i := range c.outcomes {
-		n += c.outcomes[i].Load()
-	}
-	elapsed := time.Since(start)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	fmt.Fprintf(c.Log, "%v: %d mutants (%.0f/s; %d launch files): %d refused, %d not loaded, %d run in %d launches (%.0f/s); %d failures\n",
-		elapsed.Round(time.Second), n, float64(n)/elapsed.Seconds(), c.files.Load(), c.outcomes[Refused].Load(), c.outcomes[Unloaded].Load(), c.outcomes[Ran].Load(),
-		c.launches.Load(), float64(c.launches.Load())/elapsed.Seconds(), c.failures)
+// report prints the counts and writes them to a file, so that a process which is killed loses little.
+func (c *Campaign) report(start time.Time) error {
+	n := c.counts(start)
+	fmt.Fprintf(c.Log, "%v: %v\n", time.Since(start).Round(time.Second), n)
+	return n.write(c.Out)
 }

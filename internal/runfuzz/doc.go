@@ -8,5 +8,11 @@
 //	CGO_ENABLED=0 go test -c -o bin/runfuzz.test ./internal/runfuzz
 //	cd internal/runfuzz && ../../bin/runfuzz.test -test.run Campaign -for 10m -workers 16 -out /tmp/found
 //
-// It writes each failure to a file, with the text, the stack and the seed.
+// It goes on after a failure, and writes each to a file with the text, the stack and the seed. The
+// texts that mutants are made of come from the test data of the repository, which -root names.
+//
+// A campaign also writes how many mutants and launches it ran to counts-SEED.json in the same folder,
+// every ten seconds. The next campaign with that folder begins after the last seed, and prints the
+// total. On another machine, begin far away, for example with -first 1000000000; its folder can then be
+// copied over this one. The total refuses seeds that were counted twice.
 package runfuzz

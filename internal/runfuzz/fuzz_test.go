@@ -2,19 +2,23 @@ package runfuzz
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/GOATnote-Inc/attest/internal/english"
 )
 
 // The default is small: CI runs FuzzRun, and -for, -mutants and -fuzz run for longer.
 var (
 	mutants = flag.Int("mutants", 1000, "number of mutants of TestMutants and TestCampaign; TestSameBits runs a tenth of them")
 	full    = flag.Bool("full", false, "run all texts that mutants are made of")
-	first   = flag.Uint64("first", 1, "seed of the first mutant")
+	first   = flag.Uint64("first", 1, "seed of the first mutant; TestCampaign goes on after earlier campaigns in -out by default")
 	last    = flag.Duration("for", 0, "how long TestCampaign runs; 0 skips it")
 	workers = flag.Int("workers", 1, "number of mutants that TestCampaign runs at the same time")
 	out     = flag.String("out", "", "folder of the failures that TestCampaign finds; the default is a temporary one")
@@ -33,15 +37,24 @@ func TestCampaign(t *testing.T) {
 	if *out != "" {
 		c.Out = *out
 	}
+	c.First = 0
 	flag.Visit(func(f *flag.Flag) {
-		if f.Name == "mutants" {
+		switch f.Name {
+		case "mutants":
 			c.Count = uint64(*mutants)
+		case "first":
+			c.First = *first
 		}
 	})
 	n, err := c.Run(t.Context())
 	if err != nil || n > 0 {
 		t.Errorf("%d failures, %v: see %s", n, err, c.Out)
 	}
+	total, campaigns, err := Total(c.Out)
+	if err != nil {
+		t.Error(err)
+	}
+	fmt.Printf("total of %s with seeds from %d to %d: %v\n", english.Count(campaigns, "campaign"), total.First, total.End-1, total)
 }
 
 // TestMutants runs a given number of mutants.
@@ -123,4 +136,22 @@ func texts(t testing.TB) (small, large []string) {
 		t.Fatalf("%d texts and %d large ones, %v", len(small), len(large), err)
 	}
 	return small, large
+}
+
+// TestJoined: an operator that takes a word away leaves a line that other operators can change.
+func TestJoined(t *testing.T) {
+	l := joined([]string{"@", "%p", " ", "", ";"})
+	if l.raw != "@%p ;" || slices.Contains(l.words, "") || l.op != -1 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestTinyTexts: the mutator changes texts of which little or nothing is left.
+func TestTinyTexts(t *testing.T) {
+	m := mutator(t)
+	for _, text := range []string{"", "\n", "ret", "ret;", "a b;", "@p bra x;", "{", ".reg .b32 a;"} {
+		for seed := range uint64(2000) {
+			m.Mutate(text, seed)
+		}
+	}
 }

@@ -76,6 +76,9 @@ func (m *Mutator) change(r *rand.Rand, t *Text) string {
 	w := &work{Mutator: m, r: r, text: t, lines: append(make([]line, 0, len(t.lines)+16), t.lines...)}
 	for range 1 + r.IntN(4) {
 		operators[w.pick()](w)
+		if len(w.lines) == 0 { // the text was one line, and an operator removed it
+			break
+		}
 	}
 	return w.String()
 }
@@ -112,7 +115,7 @@ func (w *work) String() string {
 	return b.String()
 }
 
-// line returns the index of a random line, or of a random instruction for which ok holds, or -1.
+// instruction returns the index of a random instruction for which ok holds, or -1. A nil ok holds for all.
 func (w *work) instruction(ok func(line) bool) int {
 	for range 8 {
 		i := w.r.IntN(len(w.lines))

@@ -1,6 +1,7 @@
 package runfuzz
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,8 +42,9 @@ func newLine(raw string) line {
 	return l
 }
 
-// joined returns the line with other words.
+// joined returns the line with other words. An operator may have left nothing of a word.
 func joined(words []string) line {
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
 	return line{raw: strings.Join(words, ""), words: words, op: opcode(words)}
 }
 
