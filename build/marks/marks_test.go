@@ -32,15 +32,21 @@ func kernel(limit, rounds int) (*build.Kernel, *marks.Marks) {
 // run launches a kernel on the emulator and returns the results and the buffer of marks.
 func run(t *testing.T, k *build.Kernel, m *marks.Marks, blocks, threads int) (out, buffer []byte) {
 	t.Helper()
-	text, err := k.PTX()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dev, err := emu.New(ptx.SM80, emu.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dev.Close()
+	return runOn(t, dev, k, m, blocks, threads)
+}
+
+// runOn is run on a device.
+func runOn(t *testing.T, dev device.Device, k *build.Kernel, m *marks.Marks, blocks, threads int) (out, buffer []byte) {
+	t.Helper()
+	text, err := k.PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
 	module, err := dev.Load("marked.ptx", text)
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +60,7 @@ func run(t *testing.T, k *build.Kernel, m *marks.Marks, blocks, threads int) (ou
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer results.Free()
 	l := device.Launch{Grid: device.D(blocks), Block: device.D(threads), Params: []device.Param{device.Ptr(results)}}
 	buffer = make([]byte, m.Bytes(blocks, threads))
 	var memory device.Buffer
@@ -61,6 +68,7 @@ func run(t *testing.T, k *build.Kernel, m *marks.Marks, blocks, threads int) (ou
 		if memory, err = dev.Alloc(int64(len(buffer))); err != nil {
 			t.Fatal(err)
 		}
+		defer memory.Free()
 		if err := memory.Write(0, buffer); err != nil {
 			t.Fatal(err)
 		}

@@ -13,10 +13,10 @@ func (g *gen) attend(it part.Item) {
 	k := g.k
 	a := g.newWarp(it)
 	a.loadQ()
-	factors := g.scales.Load(it.HeadInBatch)
+	logit := g.scales.LoadLogit(it.HeadInBatch)
 	a.ring = g.openRing(it)
 	a.open()
-	a.ring.start(func() { a.prepare(factors()) })
+	a.ring.start(func() { a.prepare(logit()) })
 	k.If(it.Tiles.SetpGt(0), func() {
 		a.scores(a.S, a.K, 0, 0, g.c.TileN) // S = Q·Kᵀ
 		a.ring.fill(1, a.ring.ahead())
@@ -26,6 +26,7 @@ func (g *gen) attend(it part.Item) {
 			a.rounds()
 		}
 	}).Else(a.announce)
+	a.vs = g.scales.Value(it.HeadInBatch) // read here, so that the loop needs no register for it
 	if g.c.Shares > 1 {
 		k.BarSyncThreads(g.group.Add(1+g.c.Shares), 32*g.c.Shares) // the warps with these rows have announced their sums
 		a.total()
@@ -43,13 +44,19 @@ func (a *warp) rounds() {
 		j := tile.Get()
 		a.mask(a.S, j)
 		kept.set(a.weigh(a.S))
-		r.arrive(j)
+		r.arrive()
+		if !a.g.c.refillsLate(a.g.d) {
+			r.refill(j)
+		}
 		return j.SetpGt(0)
 	}, func() {
 		next := r.next()
 		a.scores(a.S, a.K.Plus(next), 0, 0, a.g.c.TileN) // S = Q·Kᵀ of the next round
-		a.output(a.V.Plus(r.slot.Get()), kept.get())     // O = w·O + P·V
-		r.advance(next)
+		if a.g.c.refillsLate(a.g.d) {
+			r.refill(tile.Get())
+		}
+		a.output(a.V.Plus(r.slot.Get()), kept.get()) // O = w·O + P·V
+		r.slot.Set(next)
 		tile.Set(tile.Get().Sub(1))
 	})
 	a.announce()
@@ -63,10 +70,17 @@ func (a *warp) roundsAhead() {
 	k.Until(func() build.Pred {
 		j, slot, next := tile.Get(), r.slot.Get(), r.next()
 		a.mask(a.S, j)
-		r.arrive(j)
+		r.arrive()
+		if !a.g.c.refillsLate(a.g.d) {
+			r.refill(j)
+		}
 		a.scores(a.next, a.K.Plus(next.Selp(slot, j.SetpGt(0))), 0, 0, a.g.c.TileN) // the last round computes its own scores again
-		a.output(a.V.Plus(slot), a.weigh(a.S))
-		r.advance(next)
+		x := a.weigh(a.S)
+		if a.g.c.refillsLate(a.g.d) {
+			r.refill(j)
+		}
+		a.output(a.V.Plus(slot), x)
+		r.slot.Set(next)
 		for i := range a.S.Elements() {
 			a.S.Set(i, a.next.Get(i))
 		}
@@ -219,10 +233,10 @@ func (a *warp) open() {
 	a.K, a.V = g.w.BT(g.ownTile(0)), g.w.B(g.ownTile(g.plan.values))
 }
 
-// prepare takes the factors of the head: of the scores, and of the output.
-func (a *warp) prepare(logit, value build.F32) {
+// prepare takes the factor of the scores.
+func (a *warp) prepare(logit build.F32) {
 	g := a.g
-	a.vs, a.totals = value, g.newTotals()
+	a.totals = g.newTotals()
 	a.flip = g.k.B32(0x80808080).Selp(0, logit.SetpLt(0))
 	a.softmax = part.NewSoftmax(g.k, part.Numerics{Lift: lift}, build.NewVar(part.Magnitude(logit)), slots)
 	for _, words := range a.words {
@@ -264,27 +278,48 @@ func (a *warp) scores(S *tile.Frag, K tile.B, n0, from, to int) {
 
 // output computes O = w·O + P·V from the values of a slot, 32 columns at a time. Sums of FP8 products
 // keep 14 bits on Ada, so T = P·V is a fresh accumulator for each tile, and one fma adds it to O in f32.
+//
+// Each group of columns is loaded while the group before it is multiplied. ptxas would load all groups
+// first and have T of all of them in registers, more than there are. It moves no load across a barrier
+// of the warp, which becomes no instruction, so at most two groups are on their way.
 func (a *warp) output(V tile.B, x weighed) {
 	g := a.g
 	V = V.Hoist()
+	next := a.loadValues(V, 0, len(x.P))
 	for i, O := range a.O {
+		words := next
+		if i+1 < len(a.O) {
+			next = a.loadValues(V, i+1, len(x.P))
+		}
 		T := g.w.Accumulator(groupCols)
 		g.k.Comment("T = P·V")
 		for step, P := range x.P {
-			a.values(T, V, 32*step, groupCols/2*i, P, step == 0)
+			a.values(T, words[step], P, step == 0)
 		}
 		O.ScaleAdd(g.k, x.w, T)
+		g.w.Sync()
 	}
+}
+
+// words32 are the words of 32 tokens and 32 columns of V: those of the first 16 tokens and of the others.
+type words32 [2][4]build.B32
+
+// loadValues loads column group i of a tile of V, of which it returns each 32 tokens.
+func (a *warp) loadValues(V tile.B, i, steps int) (list []words32) {
+	for step := range steps {
+		list = append(list, words32{V.Words(32*step, groupCols/2*i), V.Words(32*step+16, groupCols/2*i)})
+	}
+	return list
 }
 
 // values adds the products of P with 32 tokens and 32 columns of V to T. ldmatrix transposes
 // two-byte words, so a register has the values of two tokens in two neighbouring columns. prmt
 // sorts them: even columns for one product, odd columns for the next.
-func (a *warp) values(T *tile.Frag, V tile.B, token, words int, P left, fresh bool) {
+func (a *warp) values(T *tile.Frag, V words32, P left, fresh bool) {
 	g := a.g
 	_, form := g.mul.forms()
-	upper, lower := V.Words(token, words), V.Words(token+16, words) // 16 tokens each
-	for half := range 2 {                                           // 16 columns each
+	upper, lower := V[0], V[1]
+	for half := range 2 { // 16 columns each
 		for odd, pick := range []uint32{0x6420, 0x7531} {
 			b := [2]build.B32{
 				upper[2*half].Prmt(upper[2*half+1], pick),

@@ -20,9 +20,9 @@ func Throughput(headDim int, widen bool) Config {
 	case widen: // operands of f16 take twice the registers
 		c.Rows, c.BlocksPerSM, c.TileN = 128, 1, 32
 	case headDim == 96 || headDim == 128:
-		c.TileN, c.Stages, c.BlocksPerSM, c.Ahead = 32, 3, 3, true
+		c.TileN, c.Stages, c.BlocksPerSM = 32, 3, 3
 	case headDim == 256:
-		c.Rows, c.TileN, c.BlocksPerSM = 128, 32, 1
+		c.TileN, c.BlocksPerSM = 32, 2
 	}
 	return c
 }
@@ -35,20 +35,36 @@ func Latency(p problem.Attention, sms int, widen bool) Config {
 	return fastest(splitting(p.D, widen), p, sms)
 }
 
-// splitting returns the configurations that Latency compares.
+// splitting returns the configurations that Latency compares. With all numbers of rows from 16 to 128, the estimates
+// of random problems are less than 1 % lower on average: each further configuration is a kernel more in exported files.
 func splitting(headDim int, widen bool) (list []Config) {
-	ring := Config{TileN: 32, Stages: 3, BlocksPerSM: 1, Widen: widen}
-	if headDim == 256 {
-		ring.Stages = 2
-	}
-	whole := Config{TileN: 32, Stages: 4, BlocksPerSM: 1, Widen: widen, Whole: true}
-	for _, shares := range []int{4, 2} {
-		for _, c := range []Config{whole, ring} {
-			for c.Rows = 128; c.Rows >= warpRows; c.Rows -= warpRows {
-				c.Shares = shares
-				list = append(list, c)
-			}
+	add := func(c Config, shares int, rows ...int) {
+		for _, c.Rows = range rows {
+			c.TileN, c.Shares, c.BlocksPerSM, c.Widen = 32, shares, 1, widen
+			list = append(list, c)
 		}
+	}
+	whole, ring := Config{Stages: 4, Whole: true}, Config{Stages: 3}
+	switch headDim {
+	case 64:
+		add(whole, 4, 80, 64)
+		add(ring, 4, 64, 48)
+		add(whole, 2, 96, 80, 48, 32)
+		add(ring, 2, 128, 96, 16)
+	case 96:
+		add(whole, 2, 48)
+		add(ring, 2, 96, 80, 64, 48, 32, 16)
+	case 128:
+		add(ring, 4, 48)
+		add(whole, 2, 80, 64, 32)
+		add(ring, 2, 96, 80, 64, 48, 32, 16)
+	case 256:
+		ring.Stages = 2
+		add(ring, 2, 64)
+		if !widen { // ptxas spills registers of this one with f16
+			add(ring, 2, 32)
+		}
+		add(ring, 2, 16)
 	}
 	return list
 }

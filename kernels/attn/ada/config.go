@@ -137,20 +137,22 @@ func (c Config) registers() int {
 	return min(inPart/c.BlocksPerSM/(32*warps)/8*8, most)
 }
 
-// registersNeeded estimates how many registers are live at once in the loop.
+// registersNeeded estimates how many registers ptxas needs for the loop without spills. The constants describe its
+// output for sm_80 and sm_89: besides accumulators and operands it has addresses, positions in the ring, m, l and c,
+// and operands of later products, more with more columns.
 func (c Config) registersNeeded(p problem.Attention) int {
-	others := 32 // addresses, fragments of K and V, positions in the ring, m, l, c
 	S, P, T := c.TileN/2, c.TileN/8, groupCols/2
-	if c.Widen {
-		P *= 2
+	if c.Widen { // twice P, and operands while they are converted
+		P = 2*P + 4
 	}
 	if c.Ahead {
 		P += S
 	}
-	if c.Whole { // no ring, and no T
-		others, T = 24, 0
+	held := p.D/2 + 4*c.queryWords(p.D) // O and Q
+	if c.Whole {                        // no T, and the scores of two rounds
+		return held + 2*S + 20
 	}
-	return max(S, P+T) + p.D/2 + 4*c.queryWords(p.D) + others
+	return held + max(S, P+T) + 44 + 3*p.D/16
 }
 
 // queryWords returns the number of operands of four registers that hold Q through the loop, or 1

@@ -24,7 +24,7 @@ func variants(d int) (list []Config) {
 	p := square(1, 8, 512, d, problem.E4M3)
 	for _, c := range []Config{
 		Throughput(d, false), Throughput(d, true), Latency(p, l4SMs, false), Latency(p, l4SMs, true), Latency(square(1, 2, 300, d, problem.E4M3), l4SMs, false),
-		{Rows: 16, TileN: 32, Shares: 1, Stages: 2, BlocksPerSM: 1}, {Rows: 48, TileN: 96, Shares: 1, Stages: 2, BlocksPerSM: 1},
+		{Rows: 32, TileN: 32, Shares: 1, Stages: 2, BlocksPerSM: 1}, {Rows: 48, TileN: 96, Shares: 1, Stages: 2, BlocksPerSM: 1},
 		{Rows: 32, TileN: 32, Shares: 2, Stages: 4, BlocksPerSM: 1}, {Rows: 48, TileN: 32, Shares: 4, Stages: 2, BlocksPerSM: 1},
 		{Rows: 32, TileN: 64, Shares: 1, Stages: 3, BlocksPerSM: 1, Ahead: true},
 		{Rows: 80, TileN: 32, Shares: 4, Stages: 4, BlocksPerSM: 1, Whole: true}, {Rows: 32, TileN: 64, Shares: 2, Stages: 2, BlocksPerSM: 1, Whole: true},

@@ -62,9 +62,13 @@ func rowsAtOnce(rows, d, threads int) int {
 // head returns the place of the thread's first unit in the rows from row0 on of a head, whose heads
 // have rows rows.
 func (c copier) head(p build.Global[build.B8], head, rows, row0 build.U32) build.Global[build.B8] {
+	return build.GlobalAt[build.B8](p.Addr().Add(c.offset(head, rows, row0)))
+}
+
+// offset returns the distance of that place from the first row of the first head.
+func (c copier) offset(head, rows, row0 build.U32) build.U64 {
 	g := c.g
-	at := p.Addr().Add(head.MulWide(rows.MulLo(g.d)))
-	return build.GlobalAt[build.B8](at).At(row0.MulLo(g.d).Add(c.thread.MulLo(unitBytes)))
+	return head.MulWide(rows.MulLo(g.d)).Add(row0.MulLo(g.d).Add(c.thread.MulLo(unitBytes)).CvtU64())
 }
 
 // when runs do in the threads that copy, if p holds. A nil p always holds.
@@ -101,11 +105,10 @@ func (c copier) untilEnd(row0, rows build.U32) func(u unit) build.U32 {
 type ring struct {
 	copier
 	it   part.Item
-	k, v build.Global[build.B8] // the thread's first unit of the team's rows in round 0
-	last build.U32              // the number of the KV tile of round 0
-	size func(unit) build.U32   // the sizes of copies in round 0
-	// slot is the slot of this round and before the slot of the round before, in bytes from slot 0.
-	slot, before *build.Var[build.U32]
+	from build.U64             // bytes from the first key, and from the first value, to the thread's first unit of the team's rows in KV tile 0
+	last build.U32             // the number of the KV tile of round 0
+	size func(unit) build.U32  // the sizes of copies in round 0
+	slot *build.Var[build.U32] // the slot of this round, in bytes from slot 0
 }
 
 // openRing starts the copies of the first group.
@@ -118,8 +121,7 @@ func (g *gen) openRing(it part.Item) *ring {
 	c := g.newCopier(thread, 32*g.c.rowGroups(), g.ownTile(0))
 	r := &ring{
 		copier: c, it: it, last: it.Tiles.Sub(1),
-		k: c.head(g.kk, head, g.seqKV, row), v: c.head(g.v, head, g.seqKV, row),
-		slot: build.NewVar(k.U32(0)), before: build.NewVar(k.U32(uint32((g.c.Stages - 1) * g.plan.tile))),
+		from: c.offset(head, g.seqKV, row), slot: build.NewVar(k.U32(0)),
 	}
 	r.size = r.untilEnd(r.last.MulLo(g.c.roundKeys()).Add(row), g.seqKV)
 	if !g.c.keepsQ(g.d) {
@@ -127,13 +129,20 @@ func (g *gen) openRing(it part.Item) *ring {
 	}
 	any := it.Tiles.SetpGt(0)
 	r.when(&any, func() {
-		from := r.k.At(r.last.MulLo(g.c.roundKeys() * g.d))
+		from := r.tile(g.kk, r.last)
 		for _, u := range r.units {
 			k.CpAsyncCgSrcSize(u.at, from.Plus(u.bytes), unitBytes, r.size(u))
 		}
 	})
 	k.CpAsyncCommitGroup()
 	return r
+}
+
+// tile returns the place of the thread's first unit in KV tile j of K or of V. Both have the same offsets, and
+// the loop keeps only those in registers.
+func (r *ring) tile(p build.Global[build.B8], j build.U32) build.Global[build.B8] {
+	at := j.MadWide(r.g.c.roundKeys()*r.g.d, r.from)
+	return build.GlobalAt[build.B8](p.Addr().Add(at))
 }
 
 // ahead returns the number of groups that are in flight while a round is computed.
@@ -158,12 +167,11 @@ func (r *ring) fill(from, to int) {
 func (r *ring) copyGroup(j build.U32, values, keys build.Pred, valueSlot, keySlot build.U32, size func(unit) build.U32) {
 	g, k := r.g, r.g.k
 	perRound := g.c.roundKeys() * g.d
-	tile := j.MulLo(perRound)
 	place := func(u unit, at int, slot build.U32) build.Shared[build.B8] {
 		return build.SharedAs[build.B8](build.SharedAs[build.B8](u.at, at).At(slot), 0)
 	}
 	r.when(&values, func() {
-		from := r.v.At(tile)
+		from := r.tile(g.v, j)
 		for _, u := range r.units {
 			if to := place(u, g.plan.values, valueSlot); size != nil {
 				k.CpAsyncCgSrcSize(to, from.Plus(u.bytes), unitBytes, size(u))
@@ -172,7 +180,7 @@ func (r *ring) copyGroup(j build.U32, values, keys build.Pred, valueSlot, keySlo
 			}
 		}
 		k.If(keys, func() {
-			from := r.k.At(tile)
+			from := r.tile(g.kk, j)
 			for _, u := range r.units {
 				k.CpAsyncCg(place(u, 0, keySlot), from.Plus(u.bytes-perRound), unitBytes)
 			}
@@ -181,19 +189,23 @@ func (r *ring) copyGroup(j build.U32, values, keys build.Pred, valueSlot, keySlo
 	k.CpAsyncCommitGroup()
 }
 
-// arrive waits until V of this round and K of the next round have arrived. Then it starts the
-// copies of a later group.
-func (r *ring) arrive(j build.U32) {
+// arrive waits until V of this round and K of the next round have arrived, and until the team has finished
+// the round before.
+func (r *ring) arrive() {
 	r.g.k.CpAsyncWaitGroup(r.ahead() - 1)
-	r.sync() // the team's copies have arrived, and the team has finished the round before
-	r.refill(j)
+	r.sync()
 }
 
-// refill starts the copies of a later group while round j is computed, as far as there is one. They
-// overwrite V of the round before and K of this round.
+// refillsLate reports whether the copies of a later group start between Q·Kᵀ and P·V of a round instead of before
+// both. They start under a condition, and ptxas does not mix the products before it with those after it. That
+// saves registers, which are short with 128 columns and more.
+func (c Config) refillsLate(d int) bool { return d > 96 }
+
+// refill starts the copies of a later group while the round of tile j is computed, as far as there is one. It
+// comes after arrive: the copies overwrite V of the round before and K of this round.
 func (r *ring) refill(j build.U32) {
 	n := r.ahead()
-	r.copyGroup(j.Sub(n), j.SetpGe(n), j.SetpGt(n), r.before.Get(), r.slot.Get(), nil)
+	r.copyGroup(j.Sub(n), j.SetpGe(n), j.SetpGt(n), r.before(), r.slot.Get(), nil)
 }
 
 // next returns the slot of the next round.
@@ -206,10 +218,14 @@ func (r *ring) next() build.U32 {
 	return k.U32(0).Selp(after, after.SetpEq(stages*tile))
 }
 
-// advance moves on to the next round, whose slot is next.
-func (r *ring) advance(next build.U32) {
-	r.before.Set(r.slot.Get())
-	r.slot.Set(next)
+// before returns the slot of the round before.
+func (r *ring) before() build.U32 {
+	k, tile, stages := r.g.k, r.g.plan.tile, r.g.c.Stages
+	if stages == 2 {
+		return r.next()
+	}
+	slot := r.slot.Get()
+	return k.U32(uint32((stages-1)*tile)).Selp(slot.Sub(tile), slot.SetpEq(0))
 }
 
 // copyQ starts the copies of Q by all threads of the block.

@@ -21,10 +21,15 @@ func (a *warp) end() {
 	a.storeLSE(lse)
 }
 
-// firstRow returns the lane's first row of O.
+// firstRow returns the lane's first row of O. Warps that split keys and read Q from shared memory have no register
+// for a.row through the loop, so it is computed again here.
 func (a *warp) firstRow() build.U32 {
-	r, _ := a.O[0].Base(a.g.k, a.g.w.Lane)
-	return a.row.Add(r)
+	g := a.g
+	r, _ := a.O[0].Base(g.k, g.w.Lane)
+	if g.c.Shares == 1 || g.c.keepsQ(g.d) {
+		return a.row.Add(r)
+	}
+	return g.group.MadLo(warpRows, a.it.Row0.Add(r))
 }
 
 // outputRows returns where the lane's rows of O go, from column col on. Of each 16 columns, the

@@ -12,7 +12,7 @@ import (
 // without .loc, which changes whenever a line of Go moves.
 func TestPTX(t *testing.T) {
 	p := square(1, 8, 512, 64, problem.E4M3)
-	for name, c := range map[string]Config{"throughput": Throughput(64, false), "latency": Latency(p, l4SMs, false), "ring": {Rows: 80, TileN: 32, Shares: 4, Stages: 3, BlocksPerSM: 1}, "widened": Throughput(64, true)} {
+	for name, c := range map[string]Config{"throughput": Throughput(64, false), "latency": Latency(p, l4SMs, false), "ring": {Rows: 64, TileN: 32, Shares: 4, Stages: 3, BlocksPerSM: 1}, "widened": Throughput(64, true)} {
 		k, err := New(p, c)
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,9 @@ func (g *gen) attendWhole(it part.Item) {
 	factors := g.scales.Load(it.HeadInBatch)
 	f.run()
 	a.openWhole()
-	a.prepare(factors())
+	logit, value := factors()
+	a.prepare(logit)
+	a.vs = value
 	g.k.If(it.Tiles.SetpGt(0), func() {
 		f.wait(keysOf)
 		a.scores(a.S, a.K, 0, 0, g.c.TileN) // S = Q·Kᵀ
@@ -126,7 +128,8 @@ func (a *warp) addRound(x weighed, n, from, to int) {
 			O.MulRows(x.w)
 		}
 		for step, P := range x.P {
-			a.values(O.Frag, V, n*g.c.roundKeys()+stepKeys*step, groupCols/2*(from+i), P, n == 0 && step == 0)
+			token, column := n*g.c.roundKeys()+stepKeys*step, groupCols/2*(from+i)
+			a.values(O.Frag, words32{V.Words(token, column), V.Words(token+16, column)}, P, n == 0 && step == 0)
 		}
 	}
 }

@@ -26,6 +26,9 @@ func New(p Problem, t ptx.Target) (*kernel.Kernel, error) {
 	}
 	k.ReqNTid(threads)
 	g, params := newGen(k, p)
+	if t.SM >= 90 { // attention that is launched next as a dependent launch starts now, and waits for the end
+		k.GriddepcontrolLaunchDependents()
+	}
 	g.write()
 	k.Strict()
 	text, err := k.PTX()
@@ -125,6 +128,7 @@ func (g *gen) write() {
 	g.token = row.Div(g.heads)
 	g.head = row.Sub(g.token.MulLo(g.heads))
 	k.If(g.token.SetpLt(g.tokens), func() {
+		x, y := g.load(g.newK), g.load(g.newV) // their latency is that of finding their place
 		batch, inSequence := g.sequence()
 		position := g.lengths.At(batch).Ld().Add(inSequence)
 		fits := position.SetpLt(g.room)
@@ -133,12 +137,12 @@ func (g *gen) write() {
 		}
 		k.If(fits, func() {
 			to := g.place(batch, position)
-			x, y := g.load(g.newK), g.load(g.newV)
 			if g.p.Rope != "" {
 				g.rotate(x, position)
 			}
-			g.store(g.keys, g.ks, to, x)
-			g.store(g.values, g.vs, to, y)
+			ks, vs := g.scale(g.ks, to, x), g.scale(g.vs, to, y)
+			g.store(g.keys, to, x, ks)
+			g.store(g.values, to, y, vs)
 		})
 	})
 }

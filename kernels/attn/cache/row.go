@@ -78,9 +78,8 @@ func (g *gen) scale(of build.Global[build.F32], to build.U32, x []build.F32) bui
 	return s
 }
 
-// store quantises a row and writes it to the cache.
-func (g *gen) store(cache build.Global[build.B8], scales build.Global[build.F32], to build.U32, x []build.F32) {
-	s := g.scale(scales, to, x)
+// store quantises a row with the scale s and writes it to the cache.
+func (g *gen) store(cache build.Global[build.B8], to build.U32, x []build.F32, s build.F32) {
 	row := cache.Addr().Add(to.MulWide(g.p.D))
 	for e := 0; e < g.n; e += 2 {
 		lo, hi := x[e].DivRn(s), x[e+1].DivRn(s)

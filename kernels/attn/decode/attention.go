@@ -184,7 +184,7 @@ func (a *attention) mask(key build.U32) {
 		_, column := a.S.Base(k, g.lane)
 		at := key.Add(column)
 		var first, end [2]build.S32 // the visible keys, relative to the lane's first column
-		for s, r := range a.rows {
+		for s, r := range a.maskedRows() {
 			first[s], end[s] = build.Cast[build.S32](r.first.Sub(at)), build.Cast[build.S32](r.end.Sub(at))
 		}
 		a.S.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
@@ -195,6 +195,15 @@ func (a *attention) mask(key build.U32) {
 			return x
 		})
 	})
+}
+
+// maskedRows returns the lane's rows with the keys that they see. With wide heads the loop has no
+// registers for these keys, so they are computed again in each tile that needs a mask.
+func (a *attention) maskedRows() [2]row {
+	if max(a.g.d, a.g.dv) > 128 {
+		return a.g.laneRows(a.it)
+	}
+	return a.rows
 }
 
 // maskBuffer gives the logit -∞ to the keys that the mask in memory hides from a row. Keys beyond

@@ -16,7 +16,8 @@ import (
 )
 
 // TestCardBits compares every bit of GPU and emulator, and runs each kernel many times: a merge
-// in another order would change bits.
+// in another order would change bits. The driver takes about a second to compile a kernel, so a problem
+// has every other configuration unless all are asked for.
 func TestCardBits(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM89)
 	target := ptx.SM90
@@ -26,11 +27,16 @@ func TestCardBits(t *testing.T) {
 	for i, p := range []problem.Attention{
 		attends(1, 4, 1, 1, 300, 128), attends(2, 8, 2, 1, 1000, 128), attends(1, 32, 8, 1, 777, 64), attends(1, 2, 1, 3, 500, 256),
 		attends(1, 8, 1, 4, 700, 128), attends(1, 8, 1, 8, 600, 64), attends(3, 6, 3, 5, 90, 256), attends(1, 1, 1, 1, 1, 128),
+		attends(1, 16, 1, 1, 3000, 128), attends(2, 4, 1, 1, 3000, 64), // many parts
+		withHeads(attends(1, 4, 2, 5, 700, 0), 192, 128), withHeads(attends(2, 8, 1, 1, 900, 0), 64, 256), withHeads(attends(1, 16, 1, 1, 800, 0), 128, 96),
 	} {
 		p.LSE, p.Causal = true, i%2 == 0
 		in := generate(t, "normal", p, uint64(i))
 		onCard, onEmu := newBench(t, card, in), newBench(t, emulator(t, target, 0, nil), in)
-		for _, c := range configs(p) {
+		for n, c := range configs(p) {
+			if !*full && (i+n)%2 == 1 {
+				continue
+			}
 			onCard.SMs, onEmu.SMs = 9, 9
 			want := onEmu.run(c)
 			for range 20 {
@@ -42,6 +48,12 @@ func TestCardBits(t *testing.T) {
 			}
 		}
 	}
+}
+
+// withHeads returns a problem with heads of K and V of other sizes.
+func withHeads(p problem.Attention, d, dv int) problem.Attention {
+	p.Shape = p.WithHeadDim(problem.HeadDim{D: d, DV: dv})
+	return p
 }
 
 // TestCardServing compares every bit of GPU and emulator on random problems of servers.
@@ -139,32 +151,52 @@ func TestCardServingTimes(t *testing.T) {
 		}
 		in.Places = ref.NewPlaces(c.p, 1)
 		b := newBench(t, card, in)
-		config := Default(c.p, h200)
-		if rows(c.p) > mostRows {
-			config = Prefill(c.p, h200)
-		}
-		k, err := New(c.p, config, ptx.SM90a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		configs := servingDivisions(c.p)
 		keys := 0
 		for _, n := range c.p.KeyLengths() {
 			keys += n
 		}
 		traffic := 2 * keys * c.p.Hkv * c.p.D
-		entry, launch := b.Only(k)
-		one, err := timer.GraphReplay(t.Context(), timing.Launches(c.name, entry, int64(traffic), launch), timing.Warm, 0)
+		var candidates []timing.Candidate
+		for _, config := range configs {
+			k, err := New(c.p, config, ptx.SM90a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entry, launch := b.Only(k)
+			one, err := timer.GraphReplay(t.Context(), timing.Launches(c.name, entry, int64(traffic), launch), timing.Warm, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer one.Close()
+			candidates = append(candidates, one)
+		}
+		run, err := timing.Interleave(t.Context(), timing.Plan{WarmUp: 10 * time.Millisecond, Stop: timing.Stop{Least: 20, Most: 50, Time: time.Second}}, candidates...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		run, err := timing.Interleave(t.Context(), timing.Plan{WarmUp: 10 * time.Millisecond, Stop: timing.Stop{Least: 20, Most: 50, Time: time.Second}}, one)
-		if err != nil {
-			t.Fatal(err)
+		for i, config := range configs {
+			p50 := run.Summary(i).P50
+			t.Logf("%-30s %-45v p50 %8.2f µs %7.0f GB/s", c.name, config, p50, float64(traffic)/p50/1e3)
 		}
-		s := run.Summary(0)
-		t.Logf("%-30s %-45v grid %d,%d p50 %8.2f µs %7.0f GB/s", c.name, config, launch.Grid.X, launch.Grid.Y, s.P50, float64(traffic)/s.P50/1e3)
-		one.Close()
 	}
+}
+
+// servingDivisions are the configurations that TestCardServingTimes compares.
+func servingDivisions(p problem.Attention) (list []Config) {
+	c := Default(p, h200)
+	if rows(p) > mostRows {
+		c = Prefill(p, h200)
+	}
+	eight, deep := c, c
+	eight.Warps, eight.BlocksPerSM = 8, 1
+	deep.Stages = 3
+	for _, c := range []Config{c, eight, deep} {
+		if c.Check(p, ptx.SM90a) == nil {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // timed are the configurations that TestCardTimes compares.
@@ -200,6 +232,7 @@ func TestCardTimes(t *testing.T) {
 		attends(16, 32, 8, 1, 8192, 128), attends(64, 32, 8, 1, 2048, 128), attends(1, 32, 8, 1, 8192, 128),
 		attends(1, 32, 8, 1, 512, 128), attends(4, 32, 8, 1, 32768, 128), attends(256, 16, 1, 1, 4096, 128),
 		attends(8, 64, 8, 4, 8192, 128), attends(16, 8, 8, 1, 4096, 64), attends(32, 16, 2, 1, 4096, 256),
+		attends(4, 32, 2, 1, 32768, 128), attends(128, 16, 1, 1, 1024, 128), attends(1, 32, 2, 1, 8192, 128), attends(1, 16, 1, 1, 131072, 128), // tiles full of rows
 	} {
 		b := newBench(t, card, meaningless(p))
 		var candidates []timing.Candidate

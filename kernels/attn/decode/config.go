@@ -29,6 +29,10 @@ type Config struct {
 	// RowBlocks divides the query rows that share a head of K and V into several items, so that
 	// there may be any number of them.
 	RowBlocks bool `json:"row_blocks"`
+	// Dependent selects programmatic dependent launch: blocks start while the launch before them ends,
+	// such as one that appends keys, and wait for its end before they touch global memory. It needs
+	// sm_90.
+	Dependent bool `json:"dependent"`
 }
 
 const (
@@ -131,6 +135,9 @@ func (c Config) String() string {
 	if c.RowBlocks {
 		s += " row-blocks"
 	}
+	if c.Dependent {
+		s += " dependent"
+	}
 	return s
 }
 
@@ -142,22 +149,27 @@ func (c Config) tileRows() int { return c.RowTiles * warpRows }
 // teams returns the number of teams of a block. Each has its own keys.
 func (c Config) teams() int { return c.Warps / c.RowTiles }
 
-// maxRegisters returns the limit of registers per thread. Unless a kernel needs more, it is what the
-// resources gate allows.
+// maxRegisters returns the limit of registers per thread. With several row tiles or wide heads a kernel
+// needs as many as a thread can have for scores and O, and with scales of keys some more than usual. The
+// blocks of an SM have them all the same.
 func (c Config) maxRegisters(p problem.Attention, t ptx.Target) int {
-	switch {
-	case c.needsRegisters(p):
+	switch usual := usualRegisters(t); {
+	case max(p.D, p.DimV()) > 128 || c.RowTiles > 1:
 		return mostRegisters
-	case t.Runs(ptx.SM90a):
+	case scaledByKey(p):
+		return max(usual, 168)
+	default:
+		return usual
+	}
+}
+
+// usualRegisters returns the registers of a thread that the resources gate allows on a target unless a
+// kernel states that it needs more.
+func usualRegisters(t ptx.Target) int {
+	if t.Runs(ptx.SM90a) {
 		return 168
 	}
 	return 128
-}
-
-// needsRegisters reports whether a kernel needs more registers for scores and O than the resources
-// gate allows by default: with several row tiles, or with wide heads.
-func (c Config) needsRegisters(p problem.Attention) bool {
-	return max(p.D, p.DimV()) > 128 || c.RowTiles > 1
 }
 
 // mostRegisters is the most registers that a thread can have.
@@ -192,6 +204,8 @@ func (c Config) Check(p problem.Attention, t ptx.Target) error {
 		return fmt.Errorf("%d teams with head dimension %v: a team merges at least 16 columns", c.teams(), p.HeadDim())
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
+	case c.Dependent && t.SM < 90:
+		return fmt.Errorf("%s has no programmatic dependent launch: use a GPU from sm_90 on", t)
 	case c.Chunk < 0 || c.Chunk%c.TileN != 0:
 		return fmt.Errorf("chunks of %d keys: use 0 or a multiple of the %d keys of a tile", c.Chunk, c.TileN)
 	}

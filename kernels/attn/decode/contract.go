@@ -29,8 +29,8 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 	if c.Chunk > 0 {
 		structure["chunk"] = c.Chunk
 	}
-	if c.needsRegisters(p) {
-		structure["register_budget"] = mostRegisters
+	if n := c.maxRegisters(p, t); n > usualRegisters(t) {
+		structure["register_budget"] = n
 	}
 	if total := c.plan(p).total; total > usualShared && !t.Runs(ptx.SM90a) {
 		structure["shared_budget"] = total
@@ -41,6 +41,7 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 		Launches: []kernel.Launch{{
 			Entry: k.Name(), Args: args, Grid: c.grid(p),
 			Block: []expr.Expr{expr.Const(int64(c.threads()))}, Shared: expr.Const(int64(c.plan(p).total)),
+			Dependent: c.Dependent,
 		}},
 		Claims:    map[string]string{"p": string(problem.F16), "accumulator": "f32"},
 		Structure: structure,
@@ -163,7 +164,7 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 // Without chunks, the blocks of all items should fill whole waves of the GPU. wave1 is the
 // number of splits that fits into one wave, wave2 into two, and so on; the first that leaves
 // at most a tenth of the GPU idle is used. A block has at least four tiles per team, because
-// merging takes longer than computing few tiles.
+// merging takes longer than computing few tiles. There are at most as many as pay: see [Config.square].
 func (c Config) lets(p problem.Attention) []kernel.Binding {
 	let := func(name, value string) kernel.Binding {
 		return kernel.Binding{Name: name, Value: expr.Must(value)}
@@ -179,8 +180,16 @@ func (c Config) lets(p problem.Attention) []kernel.Binding {
 	case c.Chunk > 0:
 		return append(list, let("splits", fmt.Sprintf("max(cdiv(Skv, %d), 1)", c.Chunk)), parts)
 	}
-	list = append(list, let("blocks", "items*row_blocks"),
-		let("most", fmt.Sprintf("min(max(cdiv(Skv, %d), 1), %d)", leastTiles*c.teams()*c.TileN, maxSplits)))
+	list = append(list, let("blocks", "items*row_blocks"), let("square", c.square(p)))
+	root := strconv.Itoa(firstRoot)
+	for i := range 4 { // Newton's iteration
+		n := fmt.Sprintf("root%d", i+1)
+		list = append(list, let(n, fmt.Sprintf("max((%s + square/%s)/2, 1)", root, root)))
+		root = n
+	}
+	// Blocks that do not fill the SMs once more would only make some SMs take longer.
+	list = append(list, let("paying", fmt.Sprintf("blocks*%s > SMs ? SMs*(blocks*%s/max(SMs, 1))/blocks : %s", root, root, root)),
+		let("most", fmt.Sprintf("min(min(max(cdiv(Skv, %d), 1), paying), %d)", leastTiles*c.teams()*c.TileN, maxSplits)))
 	fill := "max(8*slots/blocks, 1)"
 	for waves := 7; waves >= 1; waves-- {
 		n := fmt.Sprintf("wave%d", waves)
@@ -188,4 +197,23 @@ func (c Config) lets(p problem.Attention) []kernel.Binding {
 		fill = fmt.Sprintf("10*blocks*%s >= 9*%d*slots ? %s : (%s)", n, waves, n, fill)
 	}
 	return append(list, let("splits", fmt.Sprintf("max(min(%s, most), 1)", "("+fill+")")), parts)
+}
+
+// firstRoot is where the iteration for a square root begins. Numbers from 16² to 500² have their roots, to
+// a few per cent, after four steps; the root of a smaller number is a little too large.
+const firstRoot = 64
+
+// square returns the square of the most splits that pay, as an expression. With n splits a block computes
+// Skv/n keys, and then one block merges n parts of each row. Both take equally long at the best n.
+func (c Config) square(p problem.Attention) string {
+	key, part := c.costs(p)
+	return fmt.Sprintf("Skv*%d/(%d*max(min(Sq*(H/Hkv), %d), 1))", key, part, c.tileRows())
+}
+
+// costs returns what a key costs a block, and what a row of a part costs the merge, in the same unit: bytes
+// of a merge. On an H200 a block merges 126 KB per microsecond. It computes 47 KB of keys and values per
+// microsecond and row tile, which counts as half as many bytes here, because the GPU's memory delivers
+// less if all SMs read.
+func (c Config) costs(p problem.Attention) (key, part int) {
+	return 2 * (p.D + p.DimV()) * c.RowTiles, 4 * p.DimV()
 }

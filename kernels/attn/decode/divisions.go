@@ -31,8 +31,7 @@ type division struct {
 }
 
 // divisions returns the divisions that are faster than c, the configuration of Default, on an H200.
-// TestCardTimes times them. The last condition was not timed: it follows from how long the merge of
-// full tiles took with the configuration of Default.
+// TestCardTimes times them.
 func divisions(c Config, p problem.Attention, chip kernel.Chip) (list []division) {
 	if !c.large(chip) || chip.SMs == 0 || p.Keys != problem.Uniform || p.DV != 0 { // others were not timed
 		return nil

@@ -14,5 +14,6 @@
 //     the kernels run from sm_80 on, and with e4m3 from sm_89 on.
 //
 // The files follow a block's work: item (what the block computes), load (copies of K and V),
-// attention (products and softmax of a tile), merge (sums over teams and blocks, output).
+// attention (products and softmax of a tile), merge (sums over teams, output), parts (sums over
+// blocks).
 package decode

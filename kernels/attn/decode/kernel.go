@@ -25,6 +25,10 @@ func write(p problem.Attention, c Config, t ptx.Target) (*build.Kernel, []kernel
 	k.ReqNTid(c.threads())
 	k.MaxNReg(c.maxRegisters(p, t))
 	g := newGen(k, p, c)
+	if c.Dependent {
+		k.GriddepcontrolLaunchDependents() // the next launch waits for the end of this one in any case
+		k.GriddepcontrolWait()
+	}
 	it := g.openItem()
 	k.If(it.position.SetpLt(it.parts), func() { g.attend(it) })
 	return k, g.args, nil

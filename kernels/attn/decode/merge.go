@@ -2,7 +2,6 @@ package decode
 
 import (
 	"math"
-	"math/bits"
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
@@ -28,16 +27,17 @@ type sums struct {
 // O. Otherwise the block writes a partial result, and the last block of the item merges all.
 func (g *gen) finish(it item, a *attention) {
 	k := g.k
+	scale := g.itemScale(it, g.vs) // loaded here, so that its latency is that of the merge
 	s := g.mergeTeams(a)
 	rows := g.laneRows(it)
 	k.If(it.parts.SetpEq(1), func() {
 		for i, r := range rows {
-			k.If(s.stores(r), func() { g.storeLane(it, r, s, i) })
+			k.If(s.stores(r), func() { g.storeLane(it, r, s, i, scale) })
 		}
 	}).Else(func() {
 		g.storePartial(it, rows, s)
 		k.SyncThreads() // all partial results of the block are written
-		k.If(g.lastBlock(it), func() { g.mergeParts(it) })
+		k.If(g.lastBlock(it), func() { g.mergeParts(it, scale) })
 	})
 }
 
@@ -145,8 +145,8 @@ func weigh(k *build.Kernel, parts [][2]build.F32) (reference, l build.F32, weigh
 }
 
 // storeLane writes O of a row of a lane, and its LSE.
-func (g *gen) storeLane(it item, r row, s sums, i int) {
-	norm, lse := g.normalise(it, r, s.reference[i], s.l[i])
+func (g *gen) storeLane(it item, r row, s sums, i int, scale build.F32) {
+	norm, lse := g.normalise(r, s.reference[i], s.l[i], scale)
 	column := s.first.Shl(2).Add(g.lane.And(3)).Shl(2)
 	to := g.outputAt(it, r, column)
 	for u, rows := range s.values {
@@ -172,107 +172,19 @@ func (g *gen) storeLSE(it item, r row, lse build.F32) {
 	build.GlobalAt[build.F32](g.lse.Addr().Add(g.placeByHead(it, r).MulWide(4))).St(lse)
 }
 
-// normalise returns the factor vs/l of a row's output, and the row's log-sum-exp. A sink is one
+// normalise returns the factor scale/l of a row's output, and the row's log-sum-exp. A sink is one
 // more part of the row, with the weight 2^lift and without an output.
-func (g *gen) normalise(it item, r row, reference, l build.F32) (norm, lse build.F32) {
+func (g *gen) normalise(r row, reference, l, scale build.F32) (norm, lse build.F32) {
 	k := g.k
-	factor := g.itemScale(it, g.vs)
 	if g.p.Sinks {
 		sink := g.sinks.At(r.head).Ld().FmaRn(-math.Log2E, k.F32(lift))
 		var w []build.F32
 		reference, l, w = weigh(k, [][2]build.F32{{reference, l}, {sink, k.F32(1 << lift)}})
-		factor = factor.Mul(w[0], build.Rn)
+		scale = scale.Mul(w[0], build.Rn)
 	}
-	norms, logs := (&part.Softmax{K: k}).Normalise(factor, []build.F32{reference}, []build.F32{l}, g.p.LSE)
+	norms, logs := (&part.Softmax{K: k}).Normalise(scale, []build.F32{reference}, []build.F32{l}, g.p.LSE)
 	if g.p.LSE {
 		lse = logs[0]
 	}
 	return norms[0], lse
-}
-
-// partial returns the number of a row of an item among the partial results of a block.
-func (g *gen) partial(it item, position, number build.U32) build.U64 {
-	rows := it.rows
-	if g.c.RowBlocks {
-		rows, number = g.k.U32(uint32(g.c.tileRows())), number.Sub(it.firstRow)
-	}
-	return it.slot.Add(position).MulWide(rows).Add(number.CvtU64())
-}
-
-// storePartial writes the block's result.
-func (g *gen) storePartial(it item, rows [2]row, s sums) {
-	k := g.k
-	column := s.first.Shl(2).Add(g.lane.And(3)).Shl(2)
-	for i, r := range rows {
-		k.If(s.stores(r), func() {
-			at := g.partial(it, it.position, r.number)
-			to := build.GlobalAt[build.F32](g.partialO.Addr().Add(at.MulLo(4 * g.dv)).Add(column.Shl(2).CvtU64()))
-			for u, values := range s.values {
-				to.Plus(16 * u).StV4(values[i])
-			}
-			k.If(column.SetpEq(0), func() {
-				build.GlobalAt[build.F32](g.partialL.Addr().Add(at.Shl(3))).StV2([2]build.F32{s.reference[i], s.l[i]})
-			})
-		})
-	}
-}
-
-// lastBlock reports whether all other blocks of the item have written their results. The counter
-// returns to 0 when the last block arrives. The atomic operation releases what this block has
-// written and acquires what the earlier blocks have written.
-func (g *gen) lastBlock(it item) build.Pred {
-	k := g.k
-	flag := build.SharedAs[build.U32](g.shared, g.plan.last)
-	last := it.parts.Sub(1)
-	k.If(g.tid.SetpEq(0), func() {
-		flag.St(g.arrived.At(it.counter).Atom(build.AtomicInc, last, build.AcqRel, build.Gpu))
-	})
-	k.SyncThreads()
-	return flag.Ld().SetpEq(last)
-}
-
-// mergeParts sums the partial results of an item and writes O. A thread computes four columns of
-// each of its rows.
-func (g *gen) mergeParts(it item) {
-	k := g.k
-	perRow := 1 << bits.Len(uint(g.dv/laneVector-1)) // threads of a row, a power of two
-	column := g.tid.And(perRow - 1).MulLo(laneVector)
-	rows := it.rows
-	if g.c.RowBlocks {
-		rows = it.endRow.Sub(it.firstRow)
-	}
-	k.Loop(part.Divide(k, g.tid, perRow), rows, g.c.threads()/perRow, func(number build.U32) {
-		if g.c.RowBlocks {
-			number = number.Add(it.firstRow)
-		}
-		r := g.newRow(it, number)
-		stores := r.exists
-		if perRow*laneVector > g.dv {
-			stores = stores.And(column.SetpLt(g.dv))
-		}
-		k.If(stores, func() {
-			reference, l, total := g.sumParts(it, number, column)
-			norm, lse := g.normalise(it, r, reference, l)
-			g.storeFour(g.outputAt(it, r, column), total, norm)
-			if g.p.LSE {
-				k.If(column.SetpEq(0), func() { g.storeLSE(it, r, lse) })
-			}
-		})
-	})
-}
-
-// sumParts returns the sums of four columns of a row over all parts.
-func (g *gen) sumParts(it item, number, column build.U32) (reference, l build.F32, total [4]build.F32) {
-	rows := it.rows
-	if g.c.RowBlocks {
-		rows = g.k.U32(uint32(g.c.tileRows()))
-	}
-	first := g.partial(it, g.k.U32(0), number)
-	stats := g.partialL.Addr().Add(first.Shl(3))
-	values := g.partialO.Addr().Add(first.MulLo(4 * g.dv)).Add(column.Shl(2).CvtU64())
-	return part.SumParts(g.k, it.parts, func(i build.U32) part.Partial {
-		at := i.MulWide(rows)
-		stat := build.GlobalAt[build.F32](stats.Add(at.Shl(3))).LdV2()
-		return part.Partial{Reference: stat[0], L: stat[1], O: build.GlobalAt[build.F32](values.Add(at.MulLo(4 * g.dv))).LdV4()}
-	})
 }

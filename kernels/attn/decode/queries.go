@@ -35,16 +35,20 @@ func (a *attention) loadQueries() {
 	for s := range a.rows {
 		a.c[s] = g.factor(scales[s])
 	}
+	var by [2]build.F32
 	if g.p.FormatQ == problem.BF16 {
-		rows = a.narrowed(rows)
+		by = a.raise(rows)
 	}
 	tile := g.rowTile.MulLo(steps * stepWords).Add(g.lane.Shl(2))
 	a.q = build.SharedAs[build.B32](g.shared, g.plan.q).At(tile)
 	k.If(first, func() {
 		for i := range steps {
 			upper, lower := rows[0][i], rows[1][i]
-			if g.p.FormatQ == "" {
+			switch g.p.FormatQ {
+			case "":
 				upper, lower = a.decode(upper[0]), a.decode(lower[0])
+			case problem.BF16:
+				upper, lower = narrowed(upper, by[0]), narrowed(lower, by[1])
 			}
 			a.q.Plus(i * stepWords).StV4([4]build.B32{upper[0], lower[0], upper[1], lower[1]})
 		}
@@ -100,35 +104,38 @@ func (a *attention) queryAt(r row, size int) build.Global[build.B32] {
 	return build.GlobalAt[build.B32](g.q.Addr().Add(g.place(a.it, r).MulWide(size * g.d)).Add(at.CvtU64()))
 }
 
-// narrowed returns the lane's words of both rows in f16, from Q in bf16, whose range is wider. A
-// row is multiplied by the power of two that makes its largest element at least 2^14, and the
-// factor of its scores is divided by it. Elements down to 2^-28 of the largest one stay exact.
-func (a *attention) narrowed(queries [2][]words) (rows [2][]words) {
+// raise returns the powers of two that Q in bf16 is multiplied by before it becomes f16, whose range
+// is narrower: one per row, which makes the row's largest element at least 2^14. The factor of the
+// row's scores is divided by it. Elements down to 2^-28 of the largest one stay exact.
+//
+// Magnitudes are compared as integers. As floats they would stay in registers until narrowed
+// multiplies them.
+func (a *attention) raise(rows [2][]words) (by [2]build.F32) {
 	const top = 14
 	k := a.g.k
-	for s, list := range queries {
-		var row []build.F32
-		most := k.F32(0)
+	for s, list := range rows {
+		most := k.U32(0)
 		for _, pair := range list {
 			for _, w := range pair {
-				lo, hi := build.Cast[build.F32](w.Shl(16)), build.Cast[build.F32](w.And(0xffff0000))
-				row = append(row, lo, hi)
-				most = most.Max(lo.Abs()).Max(hi.Abs())
+				both := build.Cast[build.U32](w)
+				most = most.Max(both.Shl(17)).Max(both.Shl(1).And(0xfffe0000))
 			}
 		}
-		most = build.LaneReduce(most, 4, func(x, y build.F32) build.F32 { return x.Max(y) })
-		exponent := build.Mov[build.U32](most).Shr(23).Max(top + 1)
-		by := build.Mov[build.F32](k.U32(2*127 + top).Sub(exponent).Shl(23))
-		back := build.Mov[build.F32](exponent.Sub(top).Shl(23))
-		a.c[s] = a.c[s].Mul(back, build.Rn)
-		half := func(i int) build.B32 {
-			return build.Cast[build.B32](row[i+1].Mul(by, build.Rn).CvtRnF16x2(row[i].Mul(by, build.Rn)))
-		}
-		for i := 0; i < len(row); i += 4 {
-			rows[s] = append(rows[s], words{half(i), half(i + 2)})
-		}
+		most = build.LaneReduce(most, 4, func(x, y build.U32) build.U32 { return x.Max(y) })
+		exponent := most.Shr(24).Max(top + 1)
+		by[s] = build.Mov[build.F32](k.U32(2*127 + top).Sub(exponent).Shl(23))
+		a.c[s] = a.c[s].Mul(build.Mov[build.F32](exponent.Sub(top).Shl(23)), build.Rn)
 	}
-	return rows
+	return by
+}
+
+// narrowed turns four elements from bf16 into f16, times by.
+func narrowed(elements words, by build.F32) (w words) {
+	for i, x := range elements {
+		lo, hi := build.Cast[build.F32](x.Shl(16)), build.Cast[build.F32](x.And(0xffff0000))
+		w[i] = build.Cast[build.B32](hi.Mul(by, build.Rn).CvtRnF16x2(lo.Mul(by, build.Rn)))
+	}
+	return w
 }
 
 // rowScales holds the scales of Q and K for a row, if the problem has them.

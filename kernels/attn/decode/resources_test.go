@@ -71,7 +71,12 @@ func TestResources(t *testing.T) {
 			p = p.Filled()
 			wantNoSpills(t, p, Default(p, h200), ptx.SM90a)
 			wantNoSpills(t, p, Prefill(p, h200), ptx.SM90a)
-			wantNoSpills(t, p, Default(p, kernel.Chip{}), ptx.SM89)
+			for _, q := range []problem.Format{"", problem.F16, problem.BF16} { // the limit of registers is lower here
+				if p.FormatQ = q; q == "" && s == problem.PerPage {
+					continue // pages have no scales of Q
+				}
+				wantNoSpills(t, p, Default(p, kernel.Chip{}), ptx.SM89)
+			}
 		}
 	}
 	for _, d := range []int{64, 128} {

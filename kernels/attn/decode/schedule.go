@@ -130,14 +130,19 @@ func (g *gen) sequenceTiles(batch build.U32) build.U32 {
 func (g *gen) partSize() build.U32 {
 	k, all := g.k, g.k.FullMask()
 	k.Comment("the size of parts: that with the least waves × size")
-	total := build.NewVar(k.U32(0))
-	k.Loop(g.lane, g.batches, 32, func(b build.U32) { total.Set(total.Get().Add(g.sequenceTiles(b))) })
+	total, longest := build.NewVar(k.U32(0)), build.NewVar(k.U32(0))
+	k.Loop(g.lane, g.batches, 32, func(b build.U32) {
+		n := g.sequenceTiles(b)
+		total.Set(total.Get().Add(n))
+		longest.Set(longest.Get().Max(n))
+	})
 	tiles := total.Get().ReduxSyncAdd(all).MulLo(g.headsKV)
 	least := k.F32(float32(leastTiles * g.c.teams()))
 	even := tiles.CvtRnF32().DivRn(g.slots.CvtRnF32())
+	smallest := g.smallestPart(longest.Get().ReduxSyncMax(all)).Max(least)
 	var size, per []build.F32
 	for _, s := range sizes {
-		x := even.Mul(s, build.Rn).Max(least)
+		x := even.Mul(s, build.Rn).Max(smallest)
 		size, per = append(size, x), append(per, x.RcpRn())
 	}
 	counts := build.Vars(k.U32(0), len(sizes))
@@ -161,6 +166,14 @@ func (g *gen) partSize() build.U32 {
 		cost.Set(own.Selp(cost.Get(), better))
 	}
 	return best.Get().CvtRpiU32()
+}
+
+// smallestPart returns the fewest tiles of a part with which merging the parts of a sequence takes no
+// longer than computing one of them: see [Config.square].
+func (g *gen) smallestPart(tiles build.U32) build.F32 {
+	key, row := g.c.costs(g.p)
+	rows := g.seqQ.MulLo(g.group).CvtRnF32()
+	return tiles.CvtRnF32().Mul(rows, build.Rn).Mul(float32(row)/float32(key*g.c.TileN), build.Rn).SqrtRn()
 }
 
 // findPart counts through the parts of all sequences to the block's own. The lane with its

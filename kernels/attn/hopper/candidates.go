@@ -3,6 +3,7 @@ package hopper
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/kernel"
@@ -35,9 +36,14 @@ func (f Family) add(list []attn.Candidate, o choice, own Config, p problem.Atten
 		return list
 	}
 	one := attn.Candidate{
-		Variant: Designs()[0].Name, Config: config, Let: own.lets(), Cost: o.costs.expr(own, p.Causal),
+		Variant: Designs()[0].Name, Config: config, Let: own.terms(), Cost: o.costs.expr(own, p.Causal),
 		Tiles:  &attn.Tiles{Rows: own.rows(), Keys: own.TileN, Split: own.Split, PerSM: own.BlocksPerSM, Persistent: own.Persistent, Causal: p.Causal, Counted: maxCounted},
 		Always: own.Persistent && when == "", // its rules are the weakest of all families
+	}
+	if own.Balanced {
+		one.Always = false
+		when = strings.TrimPrefix(fmt.Sprintf("%s && cdiv(Skv, %d) >= %d", when, own.TileN, balancedTiles), " && ")
+		one.Let, one.Cost, one.Tiles = own.lets(p.Causal), o.costs.balancedExpr(p.Causal), nil
 	}
 	if when != "" {
 		one.When = expr.Must(when)
@@ -45,8 +51,8 @@ func (f Family) add(list []attn.Candidate, o choice, own Config, p problem.Atten
 	return append(list, one)
 }
 
-// lets returns the terms of [Config.load] that are not tiles. The count of tiles needs rounds.
-func (c Config) lets() []kernel.Binding {
+// terms returns the terms of [Config.load] that are not tiles. The count of tiles needs rounds.
+func (c Config) terms() []kernel.Binding {
 	return []kernel.Binding{
 		attn.Let("items", fmt.Sprintf("cdiv(B*H*cdiv(Sq, %d)*%d, SMs)", c.rows(), c.Split)),
 		attn.Let("rounds", fmt.Sprintf("cdiv(items, %d)", c.BlocksPerSM)),
@@ -64,6 +70,17 @@ func (t terms) expr(c Config, causal bool) expr.Expr {
 		text += fmt.Sprintf(" + %d*(tiles*((items + %d)/%d)/rounds)", t.nano(perBeside), c.BlocksPerSM-2, c.BlocksPerSM)
 	}
 	return expr.Must(text)
+}
+
+// balancedExpr is expr for balanced blocks: see [Config.balancedLoad].
+func (t terms) balancedExpr(causal bool) expr.Expr {
+	item, piece := t.nano(perItem), t.nano(perPart)
+	if causal {
+		return expr.Must(fmt.Sprintf("%d + %d*quota + %d*cdiv(items, blocks) + %d*(tiles/quota)",
+			t.nano(perLaunch)+t.nano(perRange)+item+2*piece, t.nano(perTile)+t.nano(perCausal), item, piece))
+	}
+	return expr.Must(fmt.Sprintf("%d + %d*(items/blocks*tiles + quota) + %d*(items/blocks) + (left == 0 ? 0 : tiles%%quota == 0 ? %d + %d*(tiles/quota) : %d + %d*(tiles/quota))",
+		t.nano(perLaunch), t.nano(perTile), item, item, piece, 2*(item+piece), piece))
 }
 
 // nano returns the cost of a term in nanoseconds.

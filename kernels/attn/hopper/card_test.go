@@ -154,6 +154,9 @@ func TestCardTimes(t *testing.T) {
 			defer w.Close()
 			timed = append(timed, w)
 		}
+		if len(timed) == 0 {
+			continue // no configuration that -configs names computes the problem
+		}
 		plan := timing.Plan{WarmUp: 5 * time.Millisecond, Sensor: sensor, Stop: timing.Stop{Least: 10, Most: 20, Time: 600 * time.Millisecond}}
 		run, err := timing.Interleave(t.Context(), plan, timed...)
 		if err != nil {
@@ -243,12 +246,14 @@ func candidates() (all []candidate) {
 			{1, 1, 1024}, {1, 1, 4096}, {1, 1, 16384}, {1, 2, 3000}, {1, 3, 2048}, {1, 4, 512},
 			{2, 8, 512}, {2, 16, 384}, {2, 16, 1024}, {4, 16, 512}, {4, 32, 777}, {8, 32, 1536},
 			{32, 16, 128}, {16, 32, 256}, {8, 32, 512}, {64, 8, 64}, {4, 32, 300}, {2, 32, 200}, {128, 4, 96}, {4, 16, 1000},
+			{1, 13, 4371}, {1, 2, 13824}, {1, 4, 16384}, {1, 24, 4250}, {3, 7, 2500}, {1, 5, 9000}, {2, 20, 3333},
 		} {
 			add(fmt.Sprintf("%d,%d,%d", s[0], s[1], s[2]), square(s[0], s[1], s[2], d, problem.E4M3))
 		}
 		big := square(4, 2048/d, 4096, d, problem.E4M3)
 		add("big", big)
-		for name, p := range map[string]problem.Attention{"big": big, "1,8,1024": square(1, 8, 1024, d, problem.E4M3), "1,8,4096": square(1, 8, 4096, d, problem.E4M3), "2,16,2048": square(2, 16, 2048, d, problem.E4M3), "16,32,256": square(16, 32, 256, d, problem.E4M3), "4,32,300": square(4, 32, 300, d, problem.E4M3)} {
+		for name, p := range map[string]problem.Attention{"big": big, "1,8,1024": square(1, 8, 1024, d, problem.E4M3), "1,8,4096": square(1, 8, 4096, d, problem.E4M3), "2,16,2048": square(2, 16, 2048, d, problem.E4M3), "16,32,256": square(16, 32, 256, d, problem.E4M3), "4,32,300": square(4, 32, 300, d, problem.E4M3),
+			"1,1,16384": square(1, 1, 16384, d, problem.E4M3), "1,2,9000": square(1, 2, 9000, d, problem.E4M3), "1,5,4371": square(1, 5, 4371, d, problem.E4M3), "1,3,20000": square(1, 3, 20000, d, problem.E4M3)} {
 			p.Causal = true
 			add(name+" causal", p)
 		}
@@ -266,7 +271,7 @@ func configurations(d int) []Config {
 	if d > 128 {
 		return wideVariants(d)
 	}
-	all := []Config{with(SplitKeys(1), func(c *Config) { c.TileN = 64 })}
+	all := []Config{with(SplitKeys(1), func(c *Config) { c.TileN = 64 }), balanced(ManyItems())}
 	for _, c := range choices(problem.HeadDim{D: d}) {
 		all = append(all, c.Config)
 	}

@@ -44,6 +44,12 @@ func ManyItems() Config {
 	return c
 }
 
+// balanced returns a design of persistent blocks with its work divided evenly.
+func balanced(c Config) Config {
+	c.Balanced, c.Descriptors = true, false
+	return c
+}
+
 // TwoPairs returns Pair for D = 64 with two pairs of warpgroups: each pair splits the keys of
 // 64 rows. Two warpgroups alone leave the special function units idle half of the time.
 func TwoPairs() Config {
@@ -78,7 +84,7 @@ func Choose(p problem.Attention, sms int) Config {
 	best, least := widest(p.HeadDim()).adapted(p), int64(math.MaxInt64) // this design computes every problem
 	for _, o := range choices(p.HeadDim()) {
 		c := o.adapted(p)
-		if t := o.costs.nanos(c.load(p, sms)); t < least && !c.short(p) && c.Check(p) == nil {
+		if t := o.costs.nanos(c.load(p, sms)); t < least && !c.short(p) && c.pays(p) && c.Check(p) == nil {
 			best, least = c, t
 		}
 	}
@@ -93,7 +99,7 @@ type choice struct {
 
 // terms are the terms of an estimate: either the cost of each, in microseconds, or how often
 // a launch has it.
-type terms [5]float64
+type terms [7]float64
 
 const (
 	perLaunch = iota // before the first item and after the last
@@ -101,6 +107,8 @@ const (
 	perTile          // a KV tile
 	perBeside        // added to a KV tile while another block runs on the SM
 	perCausal        // added to a KV tile of a causal problem, which has its own kernel
+	perPart          // a part of an item that is merged
+	perRange         // added to a launch of balanced blocks with a causal mask, which has its own kernel
 )
 
 // dot returns the time of a load at these costs.
@@ -154,16 +162,18 @@ func choicesFor(headDim int) []choice {
 	small.TileN, small.BlocksPerSM, small.Persistent, small.Descriptors = 64, 2, true, true
 	if headDim == 64 {
 		return []choice{
-			{finer, terms{0.547, 1.926, 0.324, 0, 0.03}},
-			{SplitKeys(2), terms{0.575, 1.958, 0.565, 0, 0.027}},
-			{SplitKeys(1), terms{0.504, 1.995, 0.518, 0, 0.033}},
-			{Latency(64), terms{1.091, 0.709, 0.809, 0.22, 0.042}},
-			{small, terms{1.769, 0.363, 0.506, 0.125, 0.018}},
-			{Pair(), terms{0.301, 2.131, 0.919, 0, 0.039}},
-			{ManyItems(), terms{2.094, 0.701, 0.916, 0, 0.037}},
-			{TwoPairs(), terms{0.386, 3.012, 0.751, 0, 0.039}},
-			{Throughput(64, 3), terms{2.385, 1.548, 1.642, 0, 0.04}},
-			{Throughput(64, 4), terms{2.131, 1.424, 1.447, 0, 0.385}},
+			{finer, terms{0.547, 1.926, 0.324, 0, 0.03, 0, 0}},
+			{SplitKeys(2), terms{0.575, 1.958, 0.565, 0, 0.027, 0, 0}},
+			{SplitKeys(1), terms{0.504, 1.995, 0.518, 0, 0.033, 0, 0}},
+			{Latency(64), terms{1.091, 0.709, 0.809, 0.22, 0.042, 0, 0}},
+			{small, terms{1.746, 0.382, 0.508, 0.117, 0.004, 0, 0}},
+			{Pair(), terms{0.301, 2.131, 0.919, 0, 0.039, 0, 0}},
+			{ManyItems(), terms{2.099, 0.71, 0.913, 0, 0.021, 0, 0}},
+			{TwoPairs(), terms{0.386, 3.012, 0.751, 0, 0.039, 0, 0}},
+			{Throughput(64, 3), terms{2.394, 1.561, 1.637, 0, 0.025, 0, 0}},
+			{Throughput(64, 4), terms{2.152, 1.427, 1.441, 0, 0.359, 0, 0}},
+			{balanced(Throughput(64, 3)), terms{5.406, 1.467, 1.637, 0, 0.067, 0.269, 3.666}},
+			{balanced(Throughput(64, 4)), terms{5.16, 1.834, 1.441, 0, 0.086, 0.431, 2.276}},
 		}
 	}
 	split := Latency(headDim)
@@ -172,25 +182,27 @@ func choicesFor(headDim int) []choice {
 		narrow := WideHeads()
 		narrow.TileN, narrow.Stages, narrow.PingPong, narrow.TileMaxima = 64, 3, 64, true
 		return []choice{
-			{SplitKeys(2), terms{0.494, 3.387, 0.763, 0, 0.004}},
-			{SplitKeys(1), terms{0, 3.747, 0.761, 0, 0.004}},
-			{Latency(headDim), terms{0, 3.148, 1.269, 0, 0}},
-			{Pair(), terms{0, 4.263, 1.823, 0, 0.036}},
-			{narrow, terms{1.728, 2.522, 1.162, 0, 0.02}},
-			{WideHeads(), terms{1.16, 3.205, 1.752, 0, 0.087}},
+			{SplitKeys(2), terms{0.494, 3.387, 0.763, 0, 0.004, 0, 0}},
+			{SplitKeys(1), terms{0, 3.747, 0.761, 0, 0.004, 0, 0}},
+			{Latency(headDim), terms{0, 3.148, 1.269, 0, 0, 0, 0}},
+			{Pair(), terms{0, 4.263, 1.823, 0, 0.036, 0, 0}},
+			{narrow, terms{1.452, 2.749, 1.164, 0, 0.026, 0, 0}},
+			{WideHeads(), terms{0.852, 3.411, 1.776, 0, 0.026, 0, 0}},
+			{balanced(WideHeads()), terms{8.709, 3.895, 1.776, 0, 0.208, 0, 3.549}},
 		}
 	}
 	return []choice{
-		{finer, terms{0.508, 2.281, 0.467, 0, 0.054}},
-		{SplitKeys(2), terms{0.52, 2.49, 0.685, 0, 0.068}},
-		{SplitKeys(1), terms{0.321, 2.568, 0.682, 0, 0.029}},
-		{split, terms{0.595, 2.113, 0.976, 0, 0.041}},
-		{Latency(headDim), terms{0.239, 1.886, 0.986, 0, 0.02}},
-		{small, terms{1.752, 0.602, 0.634, 0.234, 0.004}},
-		{Pair(), terms{0, 2.865, 1.169, 0, 0.047}},
-		{ManyItems(), terms{2.047, 1.104, 1.168, 0, 0.062}},
-		{Throughput(headDim, 3), terms{2.302, 1.78, 1.555, 0, 0.089}},
-		{described, terms{2.723, 1.206, 1.564, 0, 0.157}},
+		{finer, terms{0.508, 2.281, 0.467, 0, 0.054, 0, 0}},
+		{SplitKeys(2), terms{0.52, 2.489, 0.685, 0, 0.068, 0, 0}},
+		{SplitKeys(1), terms{0.321, 2.568, 0.682, 0, 0.029, 0, 0}},
+		{split, terms{0.595, 2.113, 0.976, 0, 0.041, 0, 0}},
+		{Latency(headDim), terms{0.239, 1.886, 0.986, 0, 0.02, 0, 0}},
+		{small, terms{1.687, 0.633, 0.642, 0.218, 0, 0, 0}},
+		{Pair(), terms{0, 2.865, 1.169, 0, 0.047, 0, 0}},
+		{ManyItems(), terms{2.037, 1.13, 1.165, 0, 0.022, 0, 0}},
+		{Throughput(headDim, 3), terms{2.317, 1.82, 1.544, 0, 0.039, 0, 0}},
+		{described, terms{2.712, 1.238, 1.562, 0, 0.083, 0, 0}},
+		{balanced(Throughput(headDim, 3)), terms{7, 1.88, 1.544, 0, 0.184, 0.451, 3.934}},
 	}
 }
 
@@ -208,6 +220,9 @@ func choicesFor(headDim int) []choice {
 // as this file does: in whole tiles.
 func (c Config) load(p problem.Attention, sms int) terms {
 	sms = max(sms, 1)
+	if c.Balanced {
+		return c.balancedLoad(p, sms)
+	}
 	blocks := p.B * p.Hq * ceil(p.Sq, c.rows()) * c.Split
 	items := ceil(blocks, sms)
 	rounds := ceil(items, c.BlocksPerSM)
@@ -222,6 +237,26 @@ func (c Config) load(p problem.Attention, sms int) terms {
 		load[perCausal] = float64(tiles)
 	}
 	load[perTile], load[perBeside] = float64(tiles), float64(tiles*crowded/rounds)
+	return load
+}
+
+// balancedLoad is load for balanced blocks: the whole items of a block, the parts of items in its
+// share of those that are left over, and the parts of an item that a warp merges.
+func (c Config) balancedLoad(p problem.Attention, sms int) terms {
+	d := c.divide(p, sms)
+	if p.Causal { // the first and the last item of a range are parts
+		return terms{perLaunch: 1, perItem: float64(d.whole + 1), perTile: float64(d.quota), perCausal: float64(d.quota), perPart: float64(d.tiles/d.quota + 2), perRange: 1}
+	}
+	load := terms{perLaunch: 1, perItem: float64(d.whole), perTile: float64(d.whole*d.tiles + d.quota)}
+	switch {
+	case d.left == 0:
+	case d.tiles%d.quota == 0: // shares end where items end
+		load[perItem]++
+		load[perPart] = float64(d.tiles / d.quota)
+	default:
+		load[perItem] += 2
+		load[perPart] = float64(d.tiles/d.quota + 2)
+	}
 	return load
 }
 

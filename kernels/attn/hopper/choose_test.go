@@ -10,9 +10,9 @@ import (
 )
 
 // everyProblem visits problems of many sizes, measured ones and others, with every
-// combination of features: all of them with -full, and otherwise a twelfth of the numbers of heads.
+// combination of features: all of them with -full, and otherwise every 36th number of heads.
 func everyProblem(visit func(problem.Attention)) {
-	step := 12
+	step := 36
 	if *full {
 		step = 1
 	}
@@ -87,6 +87,13 @@ func gridOf(t *testing.T, c Config, p problem.Attention, sms int) (grid [2]int) 
 	t.Helper()
 	names := p.Names()
 	names["SMs"] = expr.Int(int64(sms))
+	for _, l := range c.lets(p.Causal) {
+		n, err := l.Value.Int(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[l.Name] = expr.Int(n)
+	}
 	for i, e := range c.grid(p) {
 		n, err := e.Int(names)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/build/tile"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
@@ -64,6 +65,9 @@ type Schedule struct {
 	// on through shared memory, beside the queries. Otherwise every warp computes them when its
 	// item begins: up to four divisions and a read of memory, for which short items wait.
 	Descriptors bool `json:"descriptors"`
+	// Balanced divides the work of persistent blocks evenly: if some items are left over when all
+	// blocks have equally many, their keys are split over the blocks. See balance.go.
+	Balanced bool `json:"balanced"`
 	// Dependent selects programmatic dependent launch: blocks start and initialise their barriers
 	// while the launch before this one in the stream ends, and wait for its end before they read
 	// memory. They let the next launch do the same.
@@ -105,6 +109,9 @@ func (c Config) String() string {
 	}
 	if c.Descriptors {
 		s += " descriptors"
+	}
+	if c.Balanced {
+		s += " balanced"
 	}
 	if c.Dependent {
 		s += " dependent"
@@ -158,6 +165,10 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("products of %d columns: a product has at most %d; set product_columns", c.columns(p.DimV()), maxProductColumns)
 	case c.Descriptors && (!c.Persistent || c.slots(ringQ, p.D) < 2):
 		return fmt.Errorf("descriptors with head dimension %d, persistent %t: use persistent blocks and a head dimension of at most %d, with which a block holds the queries of two items", p.D, c.Persistent, maxTwoQueryTiles)
+	case c.Balanced && (!c.Persistent || c.Descriptors):
+		return fmt.Errorf("balanced with persistent %t, descriptors %t: use persistent blocks without descriptors", c.Persistent, c.Descriptors)
+	case c.Balanced && p.Causal && !part.Divisible(c.rows(), c.TileN):
+		return fmt.Errorf("balanced causal blocks of %d rows with tiles of %d keys: the rows must be a multiple of the keys, or the tiles must have 128 keys", c.rows(), c.TileN)
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
 	}
@@ -205,6 +216,16 @@ func (c Config) registers() registers {
 // enoughRegisters is the registers per thread when 384 threads share an SM. Head
 // dimensions up to 128 need no more.
 const enoughRegisters = 168
+
+// mostRegisters returns how many registers ptxas may give to a thread: no more than the kernel
+// needs, because ptxas would use every register that it is allowed.
+func (c Config) mostRegisters(p problem.Attention) int {
+	start := c.registers().start
+	if c.registersNeeded(p) > enoughRegisters {
+		return start
+	}
+	return min(start, enoughRegisters)
+}
 
 // short reports whether ptxas spills registers in the loop: four persistent warpgroups have
 // no registers for a causal mask or for row sums.

@@ -197,6 +197,16 @@ func (a *consumer) end(it part.Item) {
 		a.exchange(it, reference, l)
 		return
 	}
+	if g.c.Balanced {
+		a.endPart(it, reference, l)
+		return
+	}
+	a.store(it, reference, l)
+}
+
+// store writes O = vs·O/l and the log-sum-exp.
+func (a *consumer) store(it part.Item, reference, l []build.F32) {
+	g := a.g
 	norm, lse := a.softmax.Normalise(a.outputScale(it), reference, l, g.p.LSE)
 	g.out.StoreInterleaved(a.outputRows(it, g.k.U32(0)), a.O.Frag, g.dv, norm)
 	a.storeLSE(it, lse)

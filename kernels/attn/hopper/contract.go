@@ -25,17 +25,21 @@ func New(p problem.Attention, c Config) (*kernel.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
+	structure := map[string]int{"tile_q": c.rows(), "tile_kv": c.TileN, "stages": c.Stages, "split": c.Split}
+	if n := c.mostRegisters(p); n > enoughRegisters {
+		structure["register_budget"] = n
+	}
 	return &kernel.Kernel{
 		Name: k.Name(), PTX: text, Op: p.Op(),
 		Fixed: p.Facts(), Supports: supports(p), Require: c.rules(p),
-		Operands: attn.Operands(p),
+		Let: c.lets(p.Causal), Operands: append(attn.Operands(p), c.workspaces(p)...),
 		Launches: []kernel.Launch{{
 			Entry: k.Name(), Args: args,
 			Grid: c.grid(p), Block: []expr.Expr{expr.Const(int64(c.threads()))}, Cluster: []expr.Expr{expr.Const(int64(c.Split))},
 			Shared: expr.Const(int64(c.plan(p.HeadDim()).total)), Dependent: c.Dependent,
 		}},
 		Claims:    map[string]string{"p": string(problem.E4M3), "accumulator": "f32"},
-		Structure: map[string]int{"tile_q": c.rows(), "tile_kv": c.TileN, "stages": c.Stages, "split": c.Split},
+		Structure: structure,
 		Config: map[string]string{
 			"config": c.String(), "head_dim": p.HeadDim().String(), "lse": strconv.FormatBool(p.LSE), "causal": strconv.FormatBool(p.Causal),
 		},
@@ -91,6 +95,12 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 		list = append(list, attn.Rule(fmt.Sprintf("B*H <= %d", maxGridY),
 			fmt.Sprintf("blocks that are not persistent take at most %d heads, B*H: use a persistent design", maxGridY)))
 	}
+	if c.Balanced && p.Causal {
+		list = append(list,
+			attn.Rule("Skv >= Sq", "balanced causal blocks need at least as many keys as queries: turn balanced off"),
+			attn.Rule(fmt.Sprintf("B*H*cdiv(Sq, %d)*cdiv(Skv, %d) <= %d", warpgroupRows, warpgroupRows, maxRowTiles),
+				fmt.Sprintf("balanced causal blocks count at most %d tiles of %d rows and keys: divide the batch", maxRowTiles, warpgroupRows)))
+	}
 	if c.SumsInV && !c.TileMaxima {
 		list = append(list, attn.Rule(fmt.Sprintf("Skv <= %d", maxSumsInVKeys),
 			fmt.Sprintf("row sums in columns of V lose accuracy beyond %d keys: use tile_maxima, or do without sums_in_v", maxSumsInVKeys)))
@@ -104,6 +114,8 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 func (c Config) grid(p problem.Attention) []expr.Expr {
 	tiles := fmt.Sprintf("cdiv(Sq, %d)", c.rows())
 	switch {
+	case c.Balanced:
+		return attn.Exprs("blocks", "1")
 	case c.Persistent:
 		return attn.Exprs(fmt.Sprintf("min(B*H*%s, SMs*%d)", tiles, c.BlocksPerSM), "1")
 	case p.Causal:

@@ -39,9 +39,10 @@ func variants(d int) []Config {
 		ManyItems(), with(ManyItems(), summed), with(Throughput(d, 3), func(c *Config) { c.Descriptors = true }),
 		with(Latency(d), func(c *Config) { c.TileN, c.Persistent, c.Descriptors = 64, true, true }),
 		SplitKeys(1), with(SplitKeys(1), summed), SplitKeys(2), with(SplitKeys(2), summed),
+		balanced(Throughput(d, 3)), with(balanced(Throughput(d, 3)), summed), balanced(ManyItems()),
 	}
 	if d == 64 { // Heads of 128 have no registers for these.
-		all = append(all, Throughput(d, 4), with(Throughput(d, 4), summed), TwoPairs(), with(TwoPairs(), summed))
+		all = append(all, Throughput(d, 4), with(Throughput(d, 4), summed), balanced(Throughput(d, 4)), TwoPairs(), with(TwoPairs(), summed))
 	}
 	p := square(1, 1, 1, d, problem.E4M3)
 	return slices.DeleteFunc(all, func(c Config) bool { return c.Check(p) != nil })
@@ -97,6 +98,7 @@ func mixed(d, sq, skv, turn int) problem.Attention {
 // able returns the problem without the features that the configuration does not compute.
 func (c Config) able(p problem.Attention) problem.Attention {
 	p.LSE = p.LSE && !c.SumsInV
+	p.Causal = p.Causal && (!c.Balanced || p.Skv >= p.Sq)
 	return p
 }
 

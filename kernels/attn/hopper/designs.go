@@ -27,6 +27,7 @@ func Designs() []Design {
 		{"hopper", "FP8 wgmma, TMA loads, warp specialisation, only for sm_90a; picks the design that is fastest for the shape", Choose},
 		{"hopper-throughput", "persistent blocks of 256 query rows (192 for D up to 128, 128 for larger D), for problems that fill the GPU", of(widest)},
 		{"hopper-three", "persistent blocks of 192 query rows; only for D up to 128", of(func(h problem.HeadDim) Config { return Throughput(h.V(), 3) })},
+		{"hopper-balanced", "hopper-throughput, with its work divided evenly: the keys of some items are split over blocks", of(func(h problem.HeadDim) Config { return balanced(widest(h)) })},
 		{"hopper-pair", "128 query rows per block, two warpgroups in ping-pong", of(func(problem.HeadDim) Config { return Pair() })},
 		{"hopper-many", "persistent blocks of 128 query rows, for many short sequences; only for D up to 192", of(func(problem.HeadDim) Config { return ManyItems() })},
 		{"hopper-two-pairs", "128 query rows per block, two warpgroups split the keys of each 64 rows; only for D = 64", of(func(problem.HeadDim) Config { return TwoPairs() })},

@@ -99,6 +99,7 @@ func (Family) Axes() []attn.Axis {
 		"schedule.product_columns": {What: "columns of P·V that one product computes; 0 is all", Values: []int{0, 32, 64, 128}},
 		"schedule.blocks_per_sm":   {What: "blocks that share an SM", Values: []int{1, 2, 3}},
 		"schedule.descriptors":     {What: "the loading warp passes the place and the factors of each item on through shared memory"},
+		"schedule.balanced":        {What: "the keys of items that would be left over in the last round are split over all blocks"},
 		"schedule.dependent":       {What: "programmatic dependent launch: the start overlaps the end of the launch before"},
 	})
 }

@@ -21,12 +21,9 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	}
 	k := build.New(attn.EntryName("hopper", p), ptx.SM90a)
 	k.ReqNTid(c.threads())
-	switch start := c.registers().start; {
-	case c.registersNeeded(p) > enoughRegisters && start > enoughRegisters:
-		k.MaxNReg(start)
-	case start > enoughRegisters:
-		k.MaxNReg(enoughRegisters) // ptxas would use every register that it is allowed
-	default:
+	if c.registers().start > enoughRegisters {
+		k.MaxNReg(c.mostRegisters(p))
+	} else {
 		k.MinNCTAPerSM(c.BlocksPerSM)
 	}
 	if c.Split > 1 {
@@ -73,6 +70,7 @@ type gen struct {
 	scales                       part.Scales
 	out                          part.Output
 	ringQ, ringK, ringRaw, ringV tile.Ring
+	parts                        parts     // of items whose keys are split over blocks
 	given                        build.F32 // c of the item whose descriptor was read last
 }
 
@@ -88,6 +86,9 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g.heads, g.headsPerKV, g.perBatch = params.U32("heads", "B*H"), params.U32("group", "H/Hkv"), params.U32("perBatch", "H")
 	g.seqQ, g.seqKV = params.U32("seqQ", "Sq"), params.U32("seqKV", "Skv")
 	g.scale = params.F32("scale", "scale")
+	if c.Balanced {
+		g.declareParts(params)
+	}
 	g.args = params.Args()
 	g.wg = tile.NewWarpgroup(k, k.TidX().And(warpgroupThreads-1))
 	g.rank = k.U32(0)
@@ -95,7 +96,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 		g.rank = k.ClusterCtarank()
 	}
 	g.mask = part.Mask{K: k, SeqQ: g.seqQ, SeqKV: g.seqKV, Causal: p.Causal}
-	g.work = part.Work{K: k, Rows: c.rows(), Keys: c.TileN, Heads: g.heads, Mask: g.mask, Persistent: c.Persistent, Split: c.Split, Rank: g.rank}
+	g.work = part.Work{K: k, Rows: c.rows(), Keys: c.TileN, Heads: g.heads, Mask: g.mask, Persistent: c.Persistent, Split: c.Split, Rank: g.rank, Balance: g.parts.balance, Ranges: g.parts.ranges}
 	g.scales = part.Scales{K: k, Q: g.qs, Key: g.ks, V: g.vs, Softmax: g.scale, HeadsInBatch: g.perBatch, Grouped: true, Group: g.headsPerKV, Step: 1}
 	g.out = part.Output{K: k, O: g.o, Type: attn.OutputType(p), SeqQ: g.seqQ, D: g.dv}
 	g.placeShared(k.DynamicShared(1024))

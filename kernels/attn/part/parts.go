@@ -20,14 +20,14 @@ const partsAtOnce = 16
 // takes some parts at a time and makes the sums so far relative to the new reference.
 func SumParts(k *build.Kernel, parts build.U32, load func(i build.U32) Partial) (reference, l build.F32, o [4]build.F32) {
 	last := parts.Sub(1)
-	least, sum, sums := build.NewVar(k.F32(unseen)), build.NewVar(k.F32(0)), build.Vars(k.F32(0), len(o))
+	least, sum, sums := build.NewVar(k.F32(Unseen)), build.NewVar(k.F32(0)), build.Vars(k.F32(0), len(o))
 	k.Loop(0, parts, partsAtOnce, func(n build.U32) {
 		var list [partsAtOnce]Partial
 		exists := func(i int) build.Pred { return n.Add(i).SetpLe(last) }
 		r := least.Get()
 		for i := range list { // a part beyond the last one counts as a row without keys
 			list[i] = load(n.Add(i).Min(last))
-			list[i].Reference = list[i].Reference.Selp(unseen, exists(i))
+			list[i].Reference = list[i].Reference.Selp(Unseen, exists(i))
 			r = r.Min(list[i].Reference, build.NaN)
 		}
 		w := r.Sub(least.Get(), build.Rn).Ex2Approx(build.Ftz)

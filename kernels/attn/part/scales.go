@@ -48,9 +48,15 @@ func (s Scales) value(vs build.F32) build.F32 {
 // Load starts to read the scales of a head. It returns a function that computes what Logit and
 // Value return, for a kernel that does other work until the scales have arrived.
 func (s Scales) Load(head build.U32) (factors func() (logit, value build.F32)) {
-	kv := func() build.U32 { return s.headKV(head) }
-	qs, ks, vs := s.scale(s.Q, func() build.U32 { return s.headQ(head) }), s.scale(s.Key, kv), s.scale(s.V, kv)
-	return func() (logit, value build.F32) { return s.logit(qs, ks), s.value(vs) }
+	c := s.LoadLogit(head)
+	vs := s.scale(s.V, func() build.U32 { return s.headKV(head) })
+	return func() (logit, value build.F32) { return c(), s.value(vs) }
+}
+
+// LoadLogit is Load without Value, for a kernel that reads the scale of V when it needs it.
+func (s Scales) LoadLogit(head build.U32) (logit func() build.F32) {
+	qs, ks := s.scale(s.Q, func() build.U32 { return s.headQ(head) }), s.scale(s.Key, func() build.U32 { return s.headKV(head) })
+	return func() build.F32 { return s.logit(qs, ks) }
 }
 
 // scale reads one of the scales in list: that of a head, or the only one.

@@ -43,8 +43,8 @@ type Softmax struct {
 }
 
 const (
-	// unseen is the reference of a row that has seen no key: above the shift of any score.
-	unseen = 3e38
+	// Unseen is the reference of a row that has seen no key: above the shift of any score.
+	Unseen = 3e38
 	// maxAbove is by how many powers of two the largest weight of a tile may be above the
 	// weights that the sums are relative to. It leaves as much of the range of f32 to the
 	// sums, and is so large that in most rows only the first tile sets the reference.
@@ -53,13 +53,13 @@ const (
 
 // NewSoftmax returns the softmax of fragments with the given number of row slots.
 func NewSoftmax(k *build.Kernel, n Numerics, c *build.Var[build.F32], slots int) *Softmax {
-	return &Softmax{Numerics: n, K: k, C: c, reference: build.Vars(k.F32(unseen), slots), l: build.Vars(k.F32(0), slots)}
+	return &Softmax{Numerics: n, K: k, C: c, reference: build.Vars(k.F32(Unseen), slots), l: build.Vars(k.F32(0), slots)}
 }
 
 // Restart forgets all keys, for the next item.
 func (s *Softmax) Restart() {
 	for i := range s.l {
-		s.reference[i].Set(unseen)
+		s.reference[i].Set(Unseen)
 		s.l[i].Set(0)
 	}
 }
@@ -97,7 +97,7 @@ func (s *Softmax) Tile(S *tile.Frag, more ...*tile.Frag) *Tile {
 		t.own = append(t.own, m.FmaRn(c.Neg(), s.Lift))
 	}
 	for i, own := range t.own {
-		bound := k.F32(unseen)
+		bound := k.F32(Unseen)
 		if !s.TileMaxima {
 			bound = s.reference[i].Get()
 		}
@@ -171,7 +171,7 @@ func (t *Tile) Weight(O Accumulator) (w []build.F32) {
 			x, reference := above[s].Get(), t.reference[s].Get()
 			far := far(x)
 			by = append(by, x.Neg().Ex2Approx(build.Ftz).Selp(1, far))
-			begun = append(begun, reference.SetpLt(unseen).And(far))
+			begun = append(begun, reference.SetpLt(Unseen).And(far))
 			t.reference[s].Set(t.own[s].Selp(reference, far))
 			above[s].Set(k.F32(0).Selp(x, far))
 		}

@@ -29,6 +29,11 @@ type Work struct {
 	// block's number in its cluster.
 	Split int
 	Rank  build.U32
+	// Balance, if it is not nil, divides the items that are left over when persistent blocks have
+	// equally many.
+	Balance *Balance
+	// Ranges, if it is not nil, divides a causal problem into ranges of equally many KV tiles.
+	Ranges *Ranges
 }
 
 // Item is one tile of query rows of one head: what a block computes at a time.
@@ -70,6 +75,10 @@ func (w Work) Each(body func(Item)) {
 		body(w.item(k.U32(0), head, t))
 		return
 	}
+	if w.Ranges != nil {
+		w.Ranges.each(w, body)
+		return
+	}
 	rowTiles := Divide(k, w.Mask.SeqQ.Add(w.Rows-1), w.Rows)
 	outer, inner := w.Heads, rowTiles // items count through inner first
 	if w.Mask.Causal {
@@ -92,14 +101,22 @@ func (w Work) Each(body func(Item)) {
 		return
 	}
 	number := build.NewVar(k.U32(0))
-	var i, o build.U32
+	var i, o, first, tiles build.U32
 	k.While(func() build.Pred {
-		i = w.nth(number.Get())
+		if w.Balance != nil {
+			i, first, tiles = w.Balance.nth(k, number.Get())
+		} else {
+			i = w.nth(number.Get())
+		}
 		o = i.Div(inner)
 		return o.SetpLt(outer)
 	}, func() {
 		head, t := place(i, o)
-		body(w.item(number.Get(), head, t))
+		it := w.item(number.Get(), head, t)
+		if w.Balance != nil {
+			it.First, it.Tiles, it.fromZero = first, tiles, false
+		}
+		body(it)
 		number.Set(number.Get().Add(1))
 	})
 }
@@ -159,6 +176,22 @@ func (w Work) at(number, head, row0 build.U32) Item {
 		it.First, it.fromZero = it.Tile(from), false
 	}
 	return it
+}
+
+// IsPart reports whether an item is a part of one whose keys are split over blocks.
+func (w Work) IsPart(it Item) build.Pred {
+	if w.Ranges != nil {
+		return w.Ranges.IsPart(w, it)
+	}
+	return w.Balance.IsPart(w.K, it)
+}
+
+// Shared returns the item that a part belongs to.
+func (w Work) Shared(it Item) Shared {
+	if w.Ranges != nil {
+		return w.Ranges.Shared(w, it)
+	}
+	return w.Balance.Shared(w.K, it)
 }
 
 // EachTile runs body for KV tiles of an item from the last to the first, so that the tile
