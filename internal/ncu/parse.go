@@ -15,13 +15,16 @@ import (
 // Profile is what Nsight Compute measured. Tensor, Arithmetic and Memory are in per cent of
 // the peak.
 type Profile struct {
-	Micros     float64            `json:"us"`
-	Tensor     float64            `json:"tensor"`
-	Arithmetic float64            `json:"arithmetic"`
-	Memory     float64            `json:"memory"`
-	Metrics    map[string]float64 `json:"metrics"` // every metric, by the name that ncu gives it
-	Units      map[string]string  `json:"units"`   // the units of the metrics that have a unit
-	Version    string             `json:"version"` // the version of ncu
+	Micros     float64 `json:"us"`
+	Tensor     float64 `json:"tensor"`
+	Arithmetic float64 `json:"arithmetic"`
+	Memory     float64 `json:"memory"`
+	// Stalls is where the time of warps goes, in per cent, by the names of ncu such as "long_scoreboard". "selected" is
+	// the time in which they issue.
+	Stalls  map[string]float64 `json:"stalls"`
+	Metrics map[string]float64 `json:"metrics"` // every metric, by the name that ncu gives it
+	Units   map[string]string  `json:"units"`   // the units of the metrics that have a unit
+	Version string             `json:"version"` // the version of ncu
 
 	Flags []string `json:"-"` // the flags of ncu, without the file that it writes
 	Raw   string   `json:"-"` // the table as ncu wrote it
@@ -33,6 +36,25 @@ var (
 	arithmetic = regexp.MustCompile(`(pipe_(xu|alu|fma|fmaheavy|fp16)|issue_active|inst_issued).*pct`)
 	memory     = regexp.MustCompile(`(dram__throughput|l1tex__data_(pipe|bank)|lts__t_sectors|memory_throughput).*pct`)
 )
+
+// stalled matches the cycles that a warp spends in a state per instruction that it issues.
+var stalled = regexp.MustCompile(`^smsp__average_warps_issue_stalled_(\w+)_per_issue_active\.ratio$`)
+
+// stalls returns the shares of the states of warps in per cent.
+func (p *Profile) stalls() {
+	p.Stalls = map[string]float64{}
+	total := 0.0
+	for name, v := range p.Metrics {
+		// States that end in _not_issued are a part of the states without it.
+		if m := stalled.FindStringSubmatch(name); m != nil && !strings.HasSuffix(m[1], "_not_issued") {
+			p.Stalls[m[1]] = v
+			total += v
+		}
+	}
+	for name := range p.Stalls {
+		p.Stalls[name] *= 100 / max(total, 1e-12)
+	}
+}
 
 // Parse reads the raw page as CSV: a row of names, a row of units, and one row per launch.
 func Parse(text []byte) (*Profile, error) {
@@ -74,6 +96,7 @@ func Parse(text []byte) (*Profile, error) {
 	if p.Micros == 0 {
 		return nil, errors.New("ncu wrote no time")
 	}
+	p.stalls()
 	return p, nil
 }
 

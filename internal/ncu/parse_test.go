@@ -29,6 +29,20 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestStalls wants shares of all states of warps, without those that are a part of others.
+func TestStalls(t *testing.T) {
+	p, err := Parse([]byte(`"Kernel Name","gpu__time_duration.sum","smsp__average_warps_issue_stalled_gmma_per_issue_active.ratio","smsp__average_warps_issue_stalled_gmma_not_issued_per_issue_active.ratio","smsp__average_warps_issue_stalled_selected_per_issue_active.ratio","smsp__average_warps_issue_stalled_wait_per_warp_active.pct"
+"","us","inst","inst","inst","%"
+"attn","2","3","2.5","1","99"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Stalls) != 2 || p.Stalls["gmma"] != 75 || p.Stalls["selected"] != 25 {
+		t.Errorf("%v", p.Stalls)
+	}
+}
+
 // TestArguments wants an entry to be matched as a whole and as it is spelled.
 func TestArguments(t *testing.T) {
 	args := arguments("attn.v2", nil)

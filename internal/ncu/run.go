@@ -18,8 +18,8 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// sections are the sections of ncu with the use of all pipes and memories.
-var sections = []string{"SpeedOfLight", "ComputeWorkloadAnalysis", "MemoryWorkloadAnalysis"}
+// sections are the sections of ncu with the use of all pipes and memories, and with the stalls of warps.
+var sections = []string{"SpeedOfLight", "ComputeWorkloadAnalysis", "MemoryWorkloadAnalysis", "WarpStateStats"}
 
 // Run profiles one launch of a kernel on a device, in a process of its own. path is the ncu
 // program. It collects metrics besides those of the sections.
@@ -75,9 +75,10 @@ func version(ctx context.Context, path string) string {
 	return ""
 }
 
-// arguments make ncu profile the second launch of an entry: the first warms up.
+// arguments make ncu profile the second launch of an entry: the first warms up. The clock and the caches stay as they
+// are: a prediction is for the clock at which the GPU runs and for warm caches, not for the base clock and cold ones.
 func arguments(entry string, metrics []string) []string {
-	args := []string{"--csv", "--page", "raw", "--launch-skip", "1", "--launch-count", "1", "--kernel-name", "regex:^" + regexp.QuoteMeta(entry) + "$"}
+	args := []string{"--csv", "--page", "raw", "--clock-control", "none", "--cache-control", "none", "--launch-skip", "1", "--launch-count", "1", "--kernel-name", "regex:^" + regexp.QuoteMeta(entry) + "$"}
 	for _, section := range sections {
 		args = append(args, "--section", section)
 	}

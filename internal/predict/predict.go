@@ -43,7 +43,7 @@ func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 	active := min(chip.SMs, l.Count*blocks)
 	share := float64(chip.SMs) / float64(max(active, 1)) // how much more of the L2 rate an SM gets than if all SMs were active
 	plan.L2Bytes = min(chip.Get("sm_bytes"), chip.Get("l2_bytes")*share)
-	plan.BulkBytes = min(chip.Get("sm_bytes"), chip.Get("bulk_bytes")*share)
+	plan.BulkBytes = min(chip.Get("sm_bulk_bytes"), chip.Get("bulk_bytes")*share)
 	r := replay(machine.New(l, &chip, mhz, w.Edit), plan, weight(l.Clusters[0]))
 	stretch(&r, chip.Get("residual"))
 
@@ -67,6 +67,7 @@ func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 			p.Floor, p.Limit = b.Micros, b.Unit
 		}
 	}
+	p.Warps = warpShares(&r)
 	p.divide(l, &r, kernel/max(r.Cycles*float64(r.Cores), 1e-12), chip.Get("launch_us"))
 	p.finish()
 	return p

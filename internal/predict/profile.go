@@ -25,6 +25,8 @@ type Profile struct {
 	Reasons []Spent `json:"reasons"`
 	Phases  []Part  `json:"phases"` // the longest first
 	Lines   []Part  `json:"lines"`  // source lines, or PTX lines without a source; the longest first
+	// Warps is the share of the time of all warps by reason, which profilers measure. The sum of several launches has none.
+	Warps []Share `json:"warps"`
 	// Spent is the time by instruction and reason. The sum of several launches has none.
 	Spent map[machine.Spender]float64 `json:"-"`
 }
@@ -39,6 +41,27 @@ type Busy struct {
 type Spent struct {
 	Reason string  `json:"reason"`
 	Micros float64 `json:"us"`
+}
+
+// Share is the share of the warps' time that they spend for a reason, from 0 to 1.
+type Share struct {
+	Reason string  `json:"reason"`
+	Share  float64 `json:"share"`
+}
+
+// NotSelected is the reason of a warp that can issue while another one does.
+const NotSelected = "not selected"
+
+// warpShares returns where the time of the warps goes, in the order of machine.Reasons.
+func warpShares(r *machine.Result) (list []Share) {
+	total := r.NotSelected
+	for _, cycles := range r.Warps {
+		total += cycles
+	}
+	for _, why := range machine.Reasons() {
+		list = append(list, Share{why.String(), r.Warps[why] / max(total, 1e-12)})
+	}
+	return append(list, Share{NotSelected, r.NotSelected / max(total, 1e-12)})
 }
 
 // Part is the prediction for a phase or a line.

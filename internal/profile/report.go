@@ -27,9 +27,11 @@ type Report struct {
 	Launches  []Launch         `json:"launches"`  // the launches in stream order
 	// Occupancy is how many blocks fit on an SM of each known chip that the kernel runs on.
 	Occupancy []report.ChipFit `json:"occupancy"`
-	NCU       *ncu.Profile     `json:"ncu"`
-	NCUNote   string           `json:"ncu_note"` // why NCU is null, or ""
-	Hash      string           `json:"record"`   // of the record that keeps NCU, or ""
+	// Stalls is where the time of warps goes, for kernels of one launch.
+	Stalls  []Stall      `json:"stalls"`
+	NCU     *ncu.Profile `json:"ncu"`
+	NCUNote string       `json:"ncu_note"` // why NCU is null, or ""
+	Hash    string       `json:"record"`   // of the record that keeps NCU, or ""
 
 	subject   *lab.Subject
 	shape     problem.Named
@@ -86,6 +88,9 @@ func (r *Report) predict(works []predict.Work, chip chips.Chip, o Options, count
 		parts, entries = append(parts, one.Predicted), append(entries, one.Entry)
 	}
 	r.Predicted = predict.Sum(parts, entries)
+	if len(r.Launches) == 1 {
+		r.Stalls = stalls(r.Predicted, nil)
+	}
 }
 
 // Works runs a few clusters of each launch of a kernel on the emulator, and returns the launches for
@@ -134,6 +139,7 @@ func (r *Report) Measure(ctx context.Context, m *here.Machine, metrics []string)
 		r.NCUNote = err.Error()
 		return nil
 	}
+	r.Stalls = stalls(r.Predicted, r.NCU)
 	if missing := r.NCU.Missing(metrics); len(missing) > 0 {
 		return fmt.Errorf("--metrics: ncu gave no %s; ncu --query-metrics lists what this GPU has", strings.Join(missing, ", "))
 	}

@@ -54,6 +54,9 @@ func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
 	writePhases(w, style, p)
 	writeLines(w, style, p, t.Lines)
 	writeNCU(w, style, r.NCU, r.NCUNote)
+	if r.NCU != nil && len(r.NCU.Stalls) > 0 {
+		writeStalls(w, style, r.Stalls)
+	}
 	writeMetrics(w, style, r.NCU, r.asked)
 	if t.Counters {
 		for _, l := range r.Launches {

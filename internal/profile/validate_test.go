@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,8 @@ import (
 )
 
 var full = flag.Bool("full", false, "validate predictions on all measured kernels and shapes of moderate size, which takes minutes")
+
+var which = flag.String("pairs", "", "validate only pairs whose kernel, shape and causal mask match this regular expression, such as 'hopper-pair 1,8,'")
 
 var update = flag.Bool("update", false, "write the page in testdata")
 
@@ -105,12 +108,19 @@ func TestValidation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	chosen, err := regexp.Compile(*which)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var list []pair
 	seen := map[string]int{}
 	for _, x := range append(stages(t), designs(t)...) {
 		s := x.p.Shape
 		work := float64(s.B) * float64(s.Hq) * float64(s.Sq) * float64(s.Skv)
 		quick := s == problem.Square(1, 8, 512, 64) && seen[x.kernel] == 0 && slices.Contains(few, x.kernel)
+		if !chosen.MatchString(fmt.Sprintf("%s %v %v", x.kernel, x.p.Shape, x.p.Causal)) {
+			continue
+		}
 		if *full && work <= 150e6 || !*full && quick {
 			seen[x.kernel]++
 			list = append(list, x)

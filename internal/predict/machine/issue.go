@@ -167,6 +167,7 @@ func (s *sim) finish(w *warp) {
 func (s *sim) issue(c *core, w *warp) {
 	t, o := c.at, w.op
 	s.account(c, w, t)
+	s.stall(c, w, t)
 	c.last = w
 	s.readRegisters(c, w, t)
 	slots := float64(o.cost.slots)
@@ -204,6 +205,30 @@ func (s *sim) account(c *core, w *warp, t float64) {
 	s.spent[Spender{w.op.ID, Issue}] += float64(w.op.cost.slots)
 	if s.plan.Watch != nil {
 		s.plan.Watch.Issue(w.sm.index, w.g.number*len(s.sms)+w.block, w.num, w.op.ID, w.since, t, why)
+	}
+}
+
+// stall books the time since the warp issued last, as a profiler that samples warps does.
+func (s *sim) stall(c *core, w *warp, t float64) {
+	s.warps[Issue] += float64(w.op.cost.slots)
+	ready := max(w.at, w.since)
+	why := w.reason
+	if why == Issue {
+		why = Dependence
+	}
+	s.warps[why] += ready - w.since
+	if t <= ready {
+		return
+	}
+	switch p := pipeOf[w.op.cost.unit]; {
+	case c.free >= t:
+		s.notSelected += t - ready
+	case p == memoryPipe && c.pipes[p] < t:
+		s.warps[SharedWait] += t - ready // the queue of memory operations is full
+	case waitFor(w.op.cost.unit) != Dependence:
+		s.warps[waitFor(w.op.cost.unit)] += t - ready
+	default:
+		s.warps[UnitBusy] += t - ready
 	}
 }
 
@@ -247,13 +272,24 @@ func (s *sim) execute(w *warp, c *core, o *Op, t float64) {
 	}
 }
 
+// factorBytes is the number of bytes of a row of the factors of a wgmma: its K is 32 bytes for all types.
+const factorBytes = 32
+
 // product starts a wgmma. Each warp of the warpgroup computes a quarter on its own tensor core.
 func (s *sim) product(w *warp, c *core, o *Op, t float64) {
 	cycles := o.flops / (s.rates.tensorF16 / subCores)
+	start := max(c.tensor, t)
+	// The four warps share the factors in shared memory.
+	factors := float64(o.n) * factorBytes
 	if o.fromA {
-		cycles = max(cycles, 16+float64(o.n)/4)
+		factors += 64 * factorBytes
 	}
-	c.tensor = max(c.tensor, t) + cycles
+	factors /= sharedBytes
+	s.sharedBusy += factors / subCores
+	c.tensor = max(start+cycles, w.sm.banks.reserve(start, factors/subCores))
+	if o.fromA {
+		c.tensor = max(c.tensor, start+factors)
+	}
 	s.busy[Tensor] += cycles
 	w.productEnd = max(w.productEnd, c.tensor+s.rates.wgmma)
 	s.watchWork(w, o, t, c.tensor)

@@ -199,3 +199,30 @@ func TestConflicts(t *testing.T) {
 		t.Errorf("40 loads take %.0f cycles without and %.0f with 32 conflicts", plain, conflicts)
 	}
 }
+
+// TestWarpTime checks that the time of the warps is complete, and that two warps that compete for a sub-core wait for
+// each other.
+func TestWarpTime(t *testing.T) {
+	body := repeat(64, "add.f32 %f#, %f0, 0f3F800000;\n") + sum(64)
+	alone, both := replay(t, 32, body), replay(t, 32*8, body)
+	if alone.NotSelected != 0 {
+		t.Errorf("one warp waits %v cycles for others", alone.NotSelected)
+	}
+	// Warps 0 and 4 share a sub-core, and so do the other pairs.
+	if both.NotSelected < 4*32 {
+		t.Errorf("of 8 warps on 4 sub-cores, all wait for others for only %v cycles", both.NotSelected)
+	}
+	for _, r := range []machine.Result{alone, both} {
+		if got := r.Warps[machine.Issue]; got != float64(r.Ops) {
+			t.Errorf("warps issue for %v cycles, and %d operations were issued", got, r.Ops)
+		}
+	}
+	// One warp is a sub-core's whole time until the end of the launch, which the last store determines.
+	sum := 0.0
+	for _, cycles := range alone.Warps {
+		sum += cycles
+	}
+	if !(sum > 64 && sum <= alone.Cycles) {
+		t.Errorf("the times of one warp add up to %v of %v cycles", sum, alone.Cycles)
+	}
+}

@@ -2,14 +2,18 @@ package machine
 
 import "github.com/GOATnote-Inc/attest/internal/predict/warptrace"
 
-// useShared occupies the shared memory and the L1 of an SM from time t on. It returns when the
-// access starts.
+// useShared occupies the shared memory and the L1 of an SM from time t on. It returns when the access starts. Accesses
+// of threads do not wait for tensor cores, which then find less of the rate for their factors.
 func (s *sim) useShared(m *sm, t, cycles float64) float64 {
 	start := max(t, m.shared)
+	m.banks.reserve(start, cycles)
 	m.shared = start + cycles
 	s.sharedBusy += cycles
 	return start
 }
+
+// sharedBytes is the number of bytes that shared memory reads or writes per cycle.
+const sharedBytes = 128
 
 // useL2 occupies the port of an SM to the L2 from time t on. It returns when the last byte has
 // passed. Loads of threads do not wait for bulk copies that were issued earlier, because the port
@@ -116,6 +120,10 @@ func (s *sim) transfer(w *warp, o *Op, f *warptrace.Fact, t float64) {
 		} else {
 			m.tma = max(m.tma, t+r.tmaIssue) + r.tmaEngine
 			at = s.useL2(m, m.tma, float64(work.Bytes), true) + s.farLatency() + r.tma
+			// The copy writes shared memory while its bytes come in.
+			cycles := float64(work.Bytes) / sharedBytes
+			s.sharedBusy += cycles
+			m.banks.reserve(at-cycles, cycles)
 			if o.tensorMap >= 0 && !m.maps[o.tensorMap] {
 				m.maps[o.tensorMap] = true
 				at += r.tensorMap

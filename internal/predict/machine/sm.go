@@ -60,7 +60,11 @@ type Result struct {
 	// Spent is where the time of the sub-cores went, by instruction and reason. All entries
 	// together are Cycles times the number of sub-cores.
 	Spent map[Spender]float64
-	Busy  [unitCount]float64 // cycles for which the pipes of a sub-core worked, on average
+	// Warps is where the time of the warps went, in cycles of all warps together. Issue is the time in which they
+	// issued. NotSelected is the time in which they could have issued and other warps of the sub-core did.
+	Warps       [reasons]float64
+	NotSelected float64
+	Busy        [unitCount]float64 // cycles for which the pipes of a sub-core worked, on average
 	// SharedBusy and GlobalBusy are the cycles for which the memory of one SM was busy, on average:
 	// its shared memory and L1, and its port to the L2.
 	SharedBusy, GlobalBusy float64
@@ -100,10 +104,13 @@ type sim struct {
 	sms   []sm
 	queue []int // clusters that have not started
 	spent map[Spender]float64
-	busy  [unitCount]float64
-	ops   int
-	end   float64
-	begun int // clusters
+	warps [reasons]float64
+	// notSelected is the time in which warps could issue and others did.
+	notSelected float64
+	busy        [unitCount]float64
+	ops         int
+	end         float64
+	begun       int // clusters
 	// started is when the last cluster was handed to the SMs.
 	started float64
 
@@ -117,7 +124,8 @@ const subCores = 4
 type sm struct {
 	index  int
 	cores  [subCores]core
-	shared float64 // when shared memory is free
+	shared float64 // when shared memory is free for accesses of threads
+	banks  ledger  // the use of shared memory by threads, copies and tensor cores
 	l2     float64 // when the port to the L2 is free for loads and stores
 	bulk   float64 // when it is free for bulk copies
 	tma    float64 // when the copy engine is free
@@ -217,7 +225,7 @@ func (m *Machine) Replay(p Plan) Result {
 	for u := range s.busy {
 		s.busy[u] /= float64(cores)
 	}
-	return Result{Cycles: s.end, Spent: s.spent, Busy: s.busy, Ops: s.ops, Cores: cores, SharedBusy: s.sharedBusy / float64(len(s.sms)), GlobalBusy: s.globalBusy / float64(len(s.sms))}
+	return Result{Cycles: s.end, Spent: s.spent, Warps: s.warps, NotSelected: s.notSelected, Busy: s.busy, Ops: s.ops, Cores: cores, SharedBusy: s.sharedBusy / float64(len(s.sms)), GlobalBusy: s.globalBusy / float64(len(s.sms))}
 }
 
 // start places the next cluster of the queue on the SMs.
