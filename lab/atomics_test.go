@@ -145,7 +145,8 @@ func TestAtomicsTimed(t *testing.T) {
 			gpu.varies = true
 			c.cheat(gpu)
 			p := timingPlan(gpu)
-			p.Defects.Shapes, p.Times.Stop.Most = nil, 10
+			p.Defects.Shapes, p.Counters, p.Times.Stop.Most = nil, problem.Shape{}, 10
+			p.Times.Shapes = []problem.Named{{Name: "few", Shape: length(1, 2, 9)}}
 			r, v := measure(t, adding(t, "", c.declared), p)
 			wants(t, v, c.outcome, c.why)
 			if c.outcome == record.Defer && !r.Correctness.Cases[0].Varied {

@@ -18,7 +18,7 @@ func direct(load func(k *build.Kernel, name string) func(at build.U32) build.F32
 	k := build.New("direct", ptx.SM80)
 	q, kk, v, o := load(k, "q"), load(k, "k"), load(k, "v"), build.ParamGlobal[build.F32](k, "o")
 	sq, skv, c := k.ParamU32("sq"), k.ParamU32("skv"), k.ParamF32("c") // c is scale·log2(e)
-	const d = 64
+	const d = 32
 	row, col := k.CtaidX(), k.TidX()
 	head := row.Div(sq)
 	m, l, out := build.NewVar(k.F32(-1e30)), build.NewVar(k.F32(0)), build.NewVar(k.F32(0))
@@ -61,7 +61,7 @@ func threeBits(x build.F32) build.F32 {
 func directABI(claims string) string {
 	return `{"entry": "direct", "output": "f32", ` + claims + `,
   "params": [{"pointer": "q"}, {"pointer": "k"}, {"pointer": "v"}, {"pointer": "o"}, {"u32": "Sq"}, {"u32": "Skv"}, {"f32": "scale*1.4426950408889634"}],
-  "grid": ["B*H*Sq"], "block": ["D"], "require": ["D == 64", "H == Hkv"]}`
+  "grid": ["B*H*Sq"], "block": ["D"], "require": ["D == 32", "H == Hkv"]}`
 }
 
 // TestClaims judges kernels with f32 inputs and with sums in f16 by what they claim.

@@ -24,7 +24,9 @@ const timedInputs = "normal"
 // contestant is a kernel that is timed on a shape, with its memory.
 type contestant struct {
 	*loaded
+	first     Case                     // the case of the first inputs
 	input     *inputs                  // the first inputs, from which the spoiler derives all others
+	output    outputs                  // the output of the first inputs, until it is judged
 	base      map[string]device.Buffer // the same on the device
 	want      *ref.Result              // the reference of the first inputs, for some rows
 	rmse      float64                  // the root mean square error of the kernel on these rows
@@ -57,10 +59,10 @@ func (m *measurement) newContestant(ctx context.Context, s *Subject, shape probl
 	return c, nil
 }
 
-// rehearse runs the kernel once on the first inputs and checks the output.
+// rehearse runs the kernel once on the first inputs and keeps the output.
 func (m *measurement) rehearse(ctx context.Context, c *contestant, shape problem.Shape) error {
-	one := Case{Shape: shape, Seed: m.p.Times.Seed, Distribution: timedInputs, vary: c.subject.own()}
-	in, err := newInputs(c.subject, one)
+	c.first = Case{Shape: shape, Seed: m.p.Times.Seed, Distribution: timedInputs, vary: c.subject.own()}
+	in, err := newInputs(c.subject, c.first)
 	if err != nil {
 		return err
 	}
@@ -76,16 +78,19 @@ func (m *measurement) rehearse(ctx context.Context, c *contestant, shape problem
 	if err := c.add(); err != nil {
 		return err
 	}
-	out, err := c.sets[0].run(ctx)
+	c.output, err = c.sets[0].run(ctx)
+	return err
+}
+
+// judgeFirst compares the output of the first inputs with the reference. The reference is computed
+// after the run, so the kernel cannot find it in memory.
+func (m *measurement) judgeFirst(ctx context.Context, c *contestant) error {
+	r, err := m.p.References.findBare(ctx, c.subject, c.first, c.input, m.p.Times.rows(c.first.Shape))
 	if err != nil {
 		return err
 	}
-	r, err := m.p.References.find(ctx, c.subject, one, in, rowsOfTimes)
-	if err != nil {
-		return err
-	}
-	judged, err := c.check(r, one, in, out)
-	c.want, c.rmse, c.plain = r.original, judged, r.plainDequantised.RMSE
+	judged, err := c.check(r, c.first, c.input, c.output)
+	c.want, c.rmse, c.plain, c.output = r.original, judged, r.plainDequantised.RMSE, outputs{}
 	return err
 }
 
@@ -93,6 +98,14 @@ const (
 	rowsOfTimes   = 512 // the rows of an output that are compared with the reference before it is timed
 	rowsAfterward = 64  // the rows of an output that are compared with the reference after it was timed
 )
+
+// rows returns how many rows of an output are compared with the reference before it is timed.
+func (t *Times) rows(s problem.Shape) int {
+	if t.Pairs == 0 {
+		return rowsOfTimes
+	}
+	return min(max(t.Pairs/s.Skv, rowsAfterward), rowsOfTimes)
+}
 
 // check judges an output like the correctness gate, and stores what is wrong with it. It returns
 // the root mean square error.
@@ -278,12 +291,22 @@ func (m *measurement) afterward(ctx context.Context, c *contestant) error {
 // sparselyNegated returns an input with one of 16 elements negated.
 func (c *contestant) sparselyNegated(data []byte, e elementBits) []byte {
 	data = slices.Clone(data)
-	for i := 0; i+4 <= len(data); i += 4 {
-		bits := c.random.Uint32() & c.random.Uint32() & c.random.Uint32() & c.random.Uint32()
-		w := binary.LittleEndian.Uint32(data[i:])
-		binary.LittleEndian.PutUint32(data[i:], w^e.mask(bits))
-	}
+	seed := c.random.Uint64()
+	eachPiece(data, func(first int, piece []byte) {
+		r := rand.New(rand.NewPCG(seed, uint64(first)))
+		for i := 0; i+4 <= len(piece); i += 4 {
+			x := r.Uint64() & r.Uint64()
+			w := binary.LittleEndian.Uint32(piece[i:])
+			binary.LittleEndian.PutUint32(piece[i:], w^e.mask(uint32(x)&uint32(x>>32)))
+		}
+	})
 	return data
+}
+
+// eachPiece calls a function for all pieces of data on all cores. Each begins at a multiple of 4 bytes.
+func eachPiece(data []byte, do func(first int, piece []byte)) {
+	const size = 1 << 20
+	parallel((len(data)+size-1)/size, func(n int) { do(n*size, data[n*size:min((n+1)*size, len(data))]) })
 }
 
 // onceMore runs the kernel on further inputs and compares some rows of the output with the
@@ -300,7 +323,7 @@ func (c *contestant) onceMore(ctx context.Context, b *bench, in *inputs) error {
 		return err
 	}
 	one := Case{Shape: in.shape, Seed: c.random.Uint64(), Distribution: timedInputs}
-	r, err := newReference(ctx, c.subject, one, in, rowsAfterward)
+	r, err := bareReference(ctx, c.subject, one, in, rowsAfterward)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,35 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
+// TestParts wants the checkers to watch a kernel that merges partial results with more than eight parts to
+// merge, on enough SMs for them, and no such shape for a kernel without a workspace.
+func TestParts(t *testing.T) {
+	decode, err := Preset("decode", problem.Attention{Shape: problem.Shape{B: 1, Hq: 1, Hkv: 1, Sq: 1, Skv: 8192, D: 64}}, kernel.Chip{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		s    *Subject
+		want int
+	}{{decode, 1}, {preset(t, "stage3b"), 0}} {
+		m := &measurement{s: c.s, p: Plan{Depth: RingsAndEdge, Seed: 1}, heads: problem.HeadDim{D: 64}}
+		got := 0
+		for _, s := range newDeriver(m).watched() {
+			switch sms := watchedSMs(s); {
+			case s.Skv > 8*512:
+				if got++; sms <= 8 || s.Hq != 1 || s.Sq != 1 {
+					t.Errorf("%s: %v on %d SMs", c.s.Name, s, sms)
+				}
+			case sms != fewSMs:
+				t.Errorf("%s: %v on %d SMs", c.s.Name, s, sms)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %d shapes with many parts, want %d", c.s.Name, got, c.want)
+		}
+	}
+}
+
 // TestDecodeServing wants the gates to judge our decode kernel with pages, a window, a soft cap
 // and sinks, and to find it correct.
 func TestDecodeServing(t *testing.T) {

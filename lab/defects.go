@@ -23,6 +23,18 @@ import (
 // that each block has several work items even for small problems.
 const fewSMs = 3
 
+// partSMs is the number of SMs of a watched shape with as many keys as deriver.parts gives: some kernels
+// divide the keys of a row into as many parts as there are SMs.
+const partSMs = 16
+
+// watchedSMs returns the number of SMs that a kernel is launched for under the checkers.
+func watchedSMs(s problem.Shape) int {
+	if s.Skv >= manyKeys {
+		return partSMs
+	}
+	return fewSMs
+}
+
 // numbersOfSMs are the numbers of SMs that cases on the emulator have in turn.
 var numbersOfSMs = []int{fewSMs, 8, 132, 2}
 
@@ -200,7 +212,7 @@ func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64
 		return nil, nil, 0, err
 	}
 	defer dev.Close()
-	l, err := load(dev, m.s, fewSMs, m.p.Seed)
+	l, err := load(dev, m.s, watchedSMs(in.shape), m.p.Seed)
 	if err != nil {
 		return nil, nil, 0, err
 	}

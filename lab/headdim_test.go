@@ -60,7 +60,7 @@ func twoHeadDims(f headFaults) *build.Kernel {
 
 const twoHeadDimsABI = `{"entry": "heads", "format": "f16", "output": "f32", "p": "f32",
   "params": [{"pointer": "q"}, {"pointer": "k"}, {"pointer": "v"}, {"pointer": "o"}, {"u32": "Sq"}, {"u32": "Skv"}, {"u32": "D"}, {"u32": "DV"}, {"f32": "scale"}],
-  "grid": ["B*H*Sq"], "block": ["DV"], "require": ["D == 48", "DV <= 64", "H == Hkv"]}`
+  "grid": ["B*H*Sq"], "block": ["DV"], "require": ["D == 16", "DV <= 32", "H == Hkv"]}`
 
 // TestValueHeadDim judges kernels that read both head dimensions, and finds those that confuse them. The
 // gates choose a head dimension of V other than that of K.

@@ -50,11 +50,11 @@ func TestTimedLengths(t *testing.T) {
 		why     string
 		drawn   int
 	}{
-		{"honest", problem.Shape{B: 3, Hq: 2, Hkv: 2, Sq: 4, Skv: 40}, timing.Graph, func(*card) {}, record.Defer, "the times are sound", 2},
-		{"one sequence", problem.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 4, Skv: 40}, timing.Event, func(*card) {}, record.Defer, "the times are sound", 2},
-		{"launches of graphs treat all sequences as full", problem.Shape{B: 3, Hq: 2, Hkv: 2, Sq: 4, Skv: 40}, timing.Graph, func(c *card) { c.fills = true },
+		{"honest", problem.Shape{B: 3, Hq: 2, Hkv: 2, Sq: 2, Skv: 30}, timing.Graph, func(*card) {}, record.Defer, "the times are sound", 2},
+		{"one sequence", problem.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 2, Skv: 30}, timing.Event, func(*card) {}, record.Defer, "the times are sound", 2},
+		{"launches of graphs treat all sequences as full", problem.Shape{B: 3, Hq: 2, Hkv: 2, Sq: 2, Skv: 30}, timing.Graph, func(c *card) { c.fills = true },
 			record.Reject, "a launch on sequences of the lengths", 2},
-		{"and one sequence", problem.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 4, Skv: 40}, timing.Graph, func(c *card) { c.fills = true }, record.Reject, "a launch on sequences of the lengths", 2},
+		{"and one sequence", problem.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 2, Skv: 30}, timing.Graph, func(c *card) { c.fills = true }, record.Reject, "a launch on sequences of the lengths", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.shape.B == 1 && !*full {
@@ -64,7 +64,7 @@ func TestTimedLengths(t *testing.T) {
 			c.cheat(gpu)
 			p := timingPlan(gpu, timing.Method{Mode: c.mode, Cache: timing.Warm, Launches: 4})
 			p.Times.Shapes, p.Times.Stop.Most = []problem.Named{{Name: "few", Shape: c.shape}}, 10
-			p.Defects.Shapes, p.Cases, p.KeepGoing = nil, servingPlan().Cases[1:3], true
+			p.Defects.Shapes, p.Cases, p.Counters, p.KeepGoing = nil, servingPlan().Cases[1:3], problem.Shape{}, true
 			r, v := measure(t, served(t, scaledKernel(1, 1, ""), perToken), p)
 			wants(t, v, c.outcome, c.why)
 			if got := r.Performance.Shapes[0].Drawn; got != c.drawn {

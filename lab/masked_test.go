@@ -27,7 +27,7 @@ func masked(f maskFaults) *build.Kernel {
 	heads, sq, skv := k.ParamU32("heads"), k.ParamU32("sq"), k.ParamU32("skv")
 	left, right := k.ParamS32("left"), k.ParamS32("right")
 	scale, softcap := k.ParamF32("scale"), k.ParamF32("softcap")
-	const d, log2e = 64, 1.4426950408889634
+	const d, log2e = 32, 1.4426950408889634
 	row, col := k.CtaidX(), k.TidX()
 	head := row.Div(sq)
 	own := row.Rem(sq).Add(skv).Sub(sq).CvtS32() // the key where the query stands
@@ -75,7 +75,7 @@ func masked(f maskFaults) *build.Kernel {
 const maskedABI = `{"entry": "masked", "format": "f16", "output": "f32", "p": "f32",
   "params": [{"pointer": "q"}, {"pointer": "k"}, {"pointer": "v"}, {"pointer": "sinks"}, {"pointer": "o"}, {"u32": "H"}, {"u32": "Sq"}, {"u32": "Skv"},
     {"i32": "window_left"}, {"i32": "window_right"}, {"f32": "scale"}, {"f32": "softcap"}],
-  "grid": ["B*H*Sq"], "block": ["D"], "require": ["D == 64", "H == Hkv"]}`
+  "grid": ["B*H*Sq"], "block": ["D"], "require": ["D == 32", "H == Hkv"]}`
 
 // TestMasks judges a kernel with a window, a softcap and sinks, and catches each of them when it
 // is missing.

@@ -25,9 +25,14 @@ func Measure(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	defer m.close()
-	for _, section := range []func(context.Context) error{
-		m.resources, m.defects, m.correctness, m.counters, m.foretell, m.performance,
-	} {
+	sections := []func(context.Context) error{m.resources, m.defects, m.correctness, m.counters, m.foretell, m.performance}
+	if b := p.Before; b != nil {
+		m.r.Resources, m.r.Defects, m.r.Correctness, m.r.Counters = b.Resources, b.Defects, b.Correctness, b.Counters
+		if sections = sections[len(sections)-1:]; !p.KeepGoing && m.red() {
+			return m.r, nil
+		}
+	}
+	for _, section := range sections {
 		if err := section(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}

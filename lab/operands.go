@@ -18,7 +18,7 @@ import (
 type inputs struct {
 	shape    problem.Shape
 	vary     variation
-	original *ref.Inputs
+	original *ref.Inputs // nil if there are no others than the quantised ones
 	// The values that the kernel computes with, after rounding and scaling.
 	q, k, v ref.Tensor
 	places  *ref.Places
@@ -147,19 +147,17 @@ func (in *inputs) options(a *Subject) ref.Options {
 }
 
 // decode derives the values of Q, K and V from their bytes, which another function has changed.
-// The original values become those that the kernel computes with.
+// There are no original values any more.
 func (in *inputs) decode(a *Subject) error {
-	original := *in.original
 	a = a.varied(in.vary)
 	for _, part := range []struct {
 		name        string
 		dims        fp8.Dims
 		to          *ref.Tensor
-		from        **ref.Floats
 		rows, scale ref.RowPlaces
 	}{
-		{"q", in.shape.Q(), &in.q, &original.Q, in.places.Q, in.places.Qs}, {"k", in.shape.K(), &in.k, &original.K, in.places.KV, in.places.KVs},
-		{"v", in.shape.V(), &in.v, &original.V, in.places.KV, in.places.KVs},
+		{"q", in.shape.Q(), &in.q, in.places.Q, in.places.Qs}, {"k", in.shape.K(), &in.k, in.places.KV, in.places.KVs},
+		{"v", in.shape.V(), &in.v, in.places.KV, in.places.KVs},
 	} {
 		data := part.rows.Gather(in.compact(part.name, in.data[part.name]), part.dims.D*formatOf(a, part.name).Bytes())
 		var scales []float32
@@ -170,9 +168,9 @@ func (in *inputs) decode(a *Subject) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
-		*part.to, *part.from = t, floatsOf(t)
+		*part.to = t
 	}
-	in.original = &original
+	in.original = nil
 	in.rotate(a)
 	return nil
 }

@@ -55,23 +55,23 @@ func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*pla
 	if _, ok := a.P().FP8(); ok { // both products are of one-byte numbers
 		one.last = 1.0 / (1 << 13)
 	}
-	byHead := map[[2]int][]int{}
-	for i, r := range rows {
-		byHead[[2]int{r.B, r.H}] = append(byHead[[2]int{r.B, r.H}], i)
-	}
-	for head, list := range byHead {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	heads := rowsByHead(in.shape, rows)
+	parallelIn(len(heads), mostMatrices/(8*in.shape.Skv*(in.shape.D+in.shape.DimV())), func(n int) {
+		list := heads[n]
+		if ctx.Err() != nil {
+			return
 		}
-		one.k, one.v = matrix(in.k, head[0], in.shape.HeadKV(head[1])), matrix(in.v, head[0], in.shape.HeadKV(head[1]))
+		head := one
+		b, h := rows[list[0]].B, in.shape.HeadKV(rows[list[0]].H)
+		head.k, head.v = matrix(in.k, b, h), matrix(in.v, b, h)
 		parallel(len(list), func(n int) {
 			i := list[n]
 			at := rows[i]
 			q := make([]float64, in.shape.D)
 			in.q.Row(at.B, at.H, at.S, q)
-			row := one // each row sees different keys
+			row := head // each row sees different keys
 			first, last := p.Sees(at.B, at.S)
-			row.k, row.v = one.k[first:max(first, last)], one.v[first:max(first, last)]
+			row.k, row.v = head.k[first:max(first, last)], head.v[first:max(first, last)]
 			if in.bias != nil {
 				row.bias = in.bias.Of(at)[first:max(first, last)]
 			}
@@ -83,11 +83,30 @@ func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*pla
 			}
 			logits[i] = row.compute(q, out.row(i), out.spread.row(i))
 		})
-	}
+	})
 	for _, x := range logits {
 		out.logits = max(out.logits, x)
 	}
-	return out, nil
+	return out, ctx.Err()
+}
+
+// mostMatrices is the number of bytes that heads of K and V may take together while the plain
+// computation uses them.
+const mostMatrices = 1 << 30
+
+// rowsByHead returns the indices of rows, grouped by the head of K and V that they need.
+func rowsByHead(s problem.Shape, rows []ref.Row) (heads [][]int) {
+	place := map[[2]int]int{}
+	for i, r := range rows {
+		head := [2]int{r.B, s.HeadKV(r.H)}
+		at, ok := place[head]
+		if !ok {
+			at = len(heads)
+			place[head], heads = at, append(heads, nil)
+		}
+		heads[at] = append(heads[at], i)
+	}
+	return heads
 }
 
 // visible returns the rows of K or V, or the biases, from key first on, that the mask does not hide.
@@ -208,18 +227,24 @@ func rounder(f problem.Format) (round func(float64) float64, scale float64) {
 // matrix returns the rows of a head.
 func matrix(t ref.Tensor, b, h int) [][]float64 {
 	d := t.Dims()
-	m := make([][]float64, d.S)
-	for s := range m {
-		m[s] = make([]float64, d.D)
-		t.Row(b, h, s, m[s])
-	}
+	m, all := make([][]float64, d.S), make([]float64, d.S*d.D)
+	const piece = 1024
+	parallel((d.S+piece-1)/piece, func(n int) {
+		for s := n * piece; s < min((n+1)*piece, d.S); s++ {
+			m[s] = all[s*d.D : (s+1)*d.D : (s+1)*d.D]
+			t.Row(b, h, s, m[s])
+		}
+	})
 	return m
 }
 
 // parallel calls do for 0 to n-1 on all cores.
-func parallel(n int, do func(i int)) {
+func parallel(n int, do func(i int)) { parallelIn(n, n, do) }
+
+// parallelIn is parallel with at most some calls at a time, but at least one.
+func parallelIn(n, most int, do func(i int)) {
 	var wg sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), n)
+	workers := min(runtime.GOMAXPROCS(0), n, max(most, 1))
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < n; i += workers {

@@ -58,6 +58,9 @@ type Plan struct {
 	// nothing can be timed; the zero shape predicts nothing.
 	Predict problem.Shape `json:",omitzero"`
 
+	// Before is a record of the same kernel and plan from this process. Measure copies its sections and
+	// measures only the performance. nil measures all sections.
+	Before *record.Record `json:"-"`
 	// Build is copied into the record. Measure adds the device, the time and versions.
 	Build record.Build
 	// KeepGoing measures the sections after a red one too.
@@ -135,8 +138,14 @@ type Times struct {
 	Libraries *Libraries `json:"-"`
 	Stop      timing.Stop
 	WarmUp    time.Duration
-	Energy    time.Duration // how long each candidate runs alone to measure its energy; 0 measures none
-	Seed      uint64        // the seed of the order and of the timed inputs; 0 is the seed of the plan
+	// Pairs is the number of pairs of rows and keys that are compared with the reference before a
+	// shape is timed, so that long sequences do not take much longer than short ones. At least 64 rows
+	// are compared. 0 compares 512 rows of every shape.
+	Pairs int
+	// Ceiling holds the ceilings of the device if this process has measured them; nil measures them.
+	Ceiling *record.Ceiling `json:"-"`
+	Energy  time.Duration   // how long each candidate runs alone to measure its energy; 0 measures none
+	Seed    uint64          // the seed of the order and of the timed inputs; 0 is the seed of the plan
 	// Elsewhere measures the same in another process, as one more replicate. It is called for
 	// the processes 1 to Processes-1. nil measures in one process only, and comparisons say
 	// so.

@@ -79,11 +79,13 @@ func bareReference(ctx context.Context, a *Subject, c Case, in *inputs, rows int
 	}
 	r := &reference{}
 	var err error
-	if r.original, err = ref.Attention(ctx, in.original.Q, in.original.K, in.original.V, opt); err != nil {
-		return nil, err
-	}
 	if r.quantised, err = ref.Attention(ctx, in.q, in.k, in.v, opt); err != nil {
 		return nil, err
+	}
+	if r.original = r.quantised; in.original != nil {
+		if r.original, err = ref.Attention(ctx, in.original.Q, in.original.K, in.original.V, opt); err != nil {
+			return nil, err
+		}
 	}
 	p, err := newPlain(ctx, a, in, r.quantised.Rows)
 	if err != nil {

@@ -72,7 +72,10 @@ func (in *inputs) rotate(a *Subject) {
 	}
 	query := func(b, s int) int { return s + max(0, in.places.Keys[b]-in.places.Queries[b]) }
 	key := func(_, s int) int { return s }
-	original := *in.original
-	original.Q, original.K = floatsOf(turned(original.Q, query)), floatsOf(turned(original.K, key))
-	in.original, in.q, in.k = &original, turned(in.q, query), turned(in.k, key)
+	in.q, in.k = turned(in.q, query), turned(in.k, key)
+	if in.original != nil {
+		original := *in.original
+		original.Q, original.K = floatsOf(turned(original.Q, query)), floatsOf(turned(original.K, key))
+		in.original = &original
+	}
 }

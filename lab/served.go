@@ -85,12 +85,7 @@ func multiples(n int) []int {
 // numbers of keys first, then fewer queries, then equal lengths, each with other numbers of heads and
 // sequences.
 func nearest(s *Subject, p problem.Shape) (problem.Shape, bool) {
-	heads := [][3]int{{p.B, p.Hq, p.Hkv}, {1, 1, 1}}
-	for _, group := range []int{1, 2, 4, 8, 3, 5, 6, 7, 16} {
-		for _, b := range []int{p.B, 1, 2, 4} {
-			heads = append(heads, [3]int{b, group * p.Hkv, p.Hkv}, [3]int{b, group, 1}, [3]int{b, group * 4, group * 4})
-		}
-	}
+	heads := headsNear(p)
 	for _, sq := range []func(skv int) int{
 		func(int) int { return p.Sq }, func(int) int { return 1 }, func(skv int) int { return skv },
 	} {
@@ -104,6 +99,26 @@ func nearest(s *Subject, p problem.Shape) (problem.Shape, bool) {
 		}
 	}
 	return p, false
+}
+
+// headsNear returns the numbers of sequences, of heads of Q and of heads of K that nearest tries, each
+// once: a search that finds nothing tries all of them with each length.
+func headsNear(p problem.Shape) (list [][3]int) {
+	add := func(b, hq, hkv int) {
+		if h := [3]int{b, hq, hkv}; !slices.Contains(list, h) {
+			list = append(list, h)
+		}
+	}
+	add(p.B, p.Hq, p.Hkv)
+	add(1, 1, 1)
+	for _, group := range []int{1, 2, 4, 8, 3, 5, 6, 7, 16} {
+		for _, b := range []int{p.B, 1, 2, 4} {
+			add(b, group*p.Hkv, p.Hkv)
+			add(b, group, 1)
+			add(b, group*4, group*4)
+		}
+	}
+	return list
 }
 
 // served returns the nearest shape that the subject supports, the reason why the requested one

@@ -162,6 +162,7 @@ func (d *deriver) watched() []problem.Shape {
 			extents{2, 3, 1, d.tileQ / 2, d.tileKV/2 + 1},
 		)
 		list = append(list, d.ahead()...)
+		list = append(list, d.parts()...)
 	}
 	if d.m.p.Depth >= MoreEdges {
 		for range 4 {
@@ -178,6 +179,21 @@ func (d *deriver) watched() []problem.Shape {
 func (d *deriver) ahead() []extents {
 	e := extents{1, 1, 1, d.tileQ + 1, 4*d.ring + 5}
 	if s, ok := d.shape(e.b, e.heads, e.group, e.sq, e.skv); !ok || s.Sq == s.Skv {
+		return nil
+	}
+	return []extents{e}
+}
+
+// manyKeys is the least number of keys that deriver.parts gives a shape: nine parts of 512 keys, and one more.
+const manyKeys = 9*512 + 1
+
+// parts returns a shape with one row and so many keys that a kernel whose blocks share the keys of a row
+// has partial results of more than eight blocks to merge. Such a kernel has a workspace. One that
+// demands equal lengths has no such shape, as in ahead.
+func (d *deriver) parts() []extents {
+	works := slices.ContainsFunc(d.m.s.Operands, func(o kernel.Operand) bool { return o.Role == kernel.Workspace })
+	e := extents{1, 1, 1, 1, d.within(manyKeys, manyKeys+511)}
+	if s, ok := d.shape(e.b, e.heads, e.group, e.sq, e.skv); !works || !ok || s.Sq == s.Skv {
 		return nil
 	}
 	return []extents{e}

@@ -11,7 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-const splitDim = 64
+const splitDim = 32
 
 // splitEntry computes one part of the keys, with one block per row and part and one thread per
 // column. It writes the sum of P·V, the maximum and the sum of P to the workspace.
@@ -69,7 +69,7 @@ func mergeEntry() *build.Kernel {
 }
 
 const splitCall = `{
-  "op": "attention", "fixed": {"D": "64", "format": "f16", "output": "f32", "scaling": "none", "layout": "BHSD", "mask": "none", "lse": "false"},
+  "op": "attention", "fixed": {"D": "32", "format": "f16", "output": "f32", "scaling": "none", "layout": "BHSD", "mask": "none", "lse": "false"},
   "supports": ["cross-lengths"], "let": [{"name": "parts", "value": "min(3, cdiv(Skv, 16))"}, {"name": "rows", "value": "B*H*Sq"}],
   "operands": [
     {"name": "q", "type": "f16", "role": "input", "dims": ["B", "H", "Sq", "D"]},

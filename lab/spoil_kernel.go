@@ -300,10 +300,12 @@ func spoilLaunch(ranges, chunks int, params ...device.Param) device.Launch {
 
 // renewBytes does on the host what renewRange does with an input in a turn.
 func renewBytes(data []byte, e elementBits, id, turn uint32) {
-	for i := 0; i+4 <= len(data); i += 4 {
-		w := binary.LittleEndian.Uint32(data[i:])
-		binary.LittleEndian.PutUint32(data[i:], w^e.mask(renewal(id, turn, i/4)))
-	}
+	eachPiece(data, func(first int, piece []byte) {
+		for i := 0; i+4 <= len(piece); i += 4 {
+			w := binary.LittleEndian.Uint32(piece[i:])
+			binary.LittleEndian.PutUint32(piece[i:], w^e.mask(renewal(id, turn, (first+i)/4)))
+		}
+	})
 }
 
 // flipBytes does on the host what flipRange does with an input before a pass. A second call

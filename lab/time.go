@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/GOATnote-Inc/attest/lab/gate"
@@ -67,10 +68,6 @@ func (m *measurement) timeHere(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, timer.Close()) }()
-	m.meter.at("performance", "ceilings of the device")
-	if perf.Ceiling, err = ceilings(ctx, m.dev, timer); err != nil {
-		return err
-	}
 	libraries := m.p.Times.Libraries
 	if libraries == nil {
 		libraries = &Libraries{}
@@ -80,6 +77,14 @@ func (m *measurement) timeHere(ctx context.Context) (err error) {
 		m.meter.at("performance", "starting rivals")
 	}
 	rivals := startRivals(ctx, libraries, m.p.Times.Rivals, perf)
+	if c := m.p.Times.Ceiling; c != nil {
+		perf.Ceiling = *c
+	} else { // after the start of the rivals, which use the device too
+		m.meter.at("performance", "ceilings of the device")
+		if perf.Ceiling, err = ceilings(ctx, m.dev, timer); err != nil {
+			return err
+		}
+	}
 	for _, n := range m.p.Times.Shapes {
 		shape, refused, ok := m.served(n.Shape)
 		if refused != nil || !ok {
@@ -116,8 +121,11 @@ func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals
 		}
 		own = append(own, c)
 	}
-	prepared := rivals.prepare(ctx, m, own[0])
-	defer rivals.drop(prepared)
+	prepared, err := m.judgeAndPrepare(ctx, own, rivals)
+	defer func() { rivals.drop(prepared) }()
+	if err != nil {
+		return err
+	}
 	for _, method := range m.p.Times.Methods {
 		what := fmt.Sprintf("%v, %s, %s cache", n.Shape, method.Mode, method.Cache)
 		m.meter.at("performance", what)
@@ -130,9 +138,28 @@ func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals
 	return nil
 }
 
+// judgeAndPrepare compares the first outputs of our kernels with the reference, and prepares the rivals
+// at the same time: the reference needs only the cores of the host, and preparing needs one of them.
+func (m *measurement) judgeAndPrepare(ctx context.Context, own []*contestant, rivals *rivals) (prepared []*preparedRival, err error) {
+	var notes, more []string
+	var group sync.WaitGroup
+	group.Go(func() { prepared, notes = rivals.prepare(ctx, own[0]) })
+	for _, c := range own {
+		if failed := m.judgeFirst(ctx, c); failed != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", c.subject.Name, failed))
+		}
+	}
+	group.Wait()
+	if err == nil {
+		prepared, more = rivals.compare(ctx, prepared, own[0].want)
+	}
+	m.r.Performance.Notes = append(append(m.r.Performance.Notes, notes...), more...)
+	return prepared, err
+}
+
 // timeOnce measures one shape by one method, all candidates in turns.
 func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method timing.Method, n problem.Named, own []*contestant, prepared []*preparedRival, tick func(share float64)) (err error) {
-	t := record.Times{Shape: n.Shape, Name: n.Name, Inputs: timedInputs, RMSE: own[0].rmse}
+	t := record.Times{Shape: n.Shape, Name: n.Name, Inputs: timedInputs, RMSE: own[0].rmse, Rows: len(own[0].want.Rows)}
 	var candidates []timing.Candidate
 	for _, c := range own {
 		timed, err := c.candidate(ctx, timer, method)

@@ -150,3 +150,14 @@ func TestProcesses(t *testing.T) {
 		t.Errorf("%d runs, %d replicates", len(s.Runs), s.Baseline.Replicates)
 	}
 }
+
+// TestRowsBeforeTiming wants fewer rows for long sequences if the pairs of rows and keys are limited, but never
+// fewer than after the timing, and the usual number otherwise.
+func TestRowsBeforeTiming(t *testing.T) {
+	for keys, want := range map[int]int{1: 512, 4096: 512, 8192: 256, 32768: 64, 131072: 64} {
+		limited, usual := &Times{Pairs: 1 << 21}, &Times{}
+		if s := length(1, 1, keys); limited.rows(s) != want || usual.rows(s) != 512 {
+			t.Errorf("%d keys: %d rows, want %d; %d without a limit", keys, limited.rows(s), want, usual.rows(s))
+		}
+	}
+}

@@ -21,10 +21,10 @@ func TestTiny(t *testing.T) {
 	p := Quick()
 	p.Depth, p.Ask.Ptxas, p.KeepGoing, p.Cases = Listed, "", true, nil
 	p.Defects = Defects{Shapes: []problem.Shape{length(1, 1, 5)}, Schedules: []uint64{0, 1}}
-	for _, s := range shapes {
-		for _, d := range ref.Distributions() {
+	for i, s := range shapes {
+		for j, d := range ref.Distributions() {
 			for seed := range 2 {
-				if *full || seed == len(p.Cases)%2 {
+				if *full || (i+j)%3 == 0 && seed == len(p.Cases)%2 {
 					p.Cases = append(p.Cases, Case{Shape: s, Seed: uint64(100 + seed), Distribution: d.Name})
 				}
 			}

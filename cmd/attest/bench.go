@@ -35,8 +35,14 @@ kernel that does not support a shape is left out there, and so is a kernel whose
 the baseline's.
 
 --sweep N times N random shapes instead of --shape: 1 to 512 heads, 64 to 131072 keys, grouped
-heads and odd lengths among them. The record has the seed; --seed with that number draws the
-same shapes. attest report --sweep draws the result as a heat map.
+heads and odd lengths among them. Every other shape is causal; with --causal, all are. For a
+kernel that supports only a few queries, such as decode, it draws 1 to 4 queries and up to 256
+sequences. The record has the seed; --seed with that number draws the same shapes. Each shape
+prints one line and has its own record, which is kept as soon as the shape is timed: after an
+interrupt, or after the time of --limit, the records of all earlier shapes are there. A sweep
+saves time around its measurements: the warm-up is 30 ms, a kernel computes few cases before it
+is timed, and outputs of long sequences are compared with the reference on fewer rows, but on
+at least 64. attest report --sweep draws the result as a heat map.
 
 Without a GPU there is nothing to time: the command says so and exits with 0. The exit
 code is 1 when a kernel is wrong. --evidence keeps records of what was measured, but no
@@ -50,7 +56,7 @@ its hash}.`,
   attest bench stage3b --against torch,triton --processes 5
   attest bench hopper --against torch,fa3,triton,jax --shape mission,long,big64,big128 --json
   attest bench hopper --causal --shape big64,huge128
-  attest bench hopper --sweep 60 --against fa3,torch,triton --mode graph --cache warm --time 300ms --evidence .attest
+  attest bench hopper --sweep 60 --limit 5m --against fa3,torch,triton --time 150ms
   attest bench hopper hopper-pair hopper-latency --shape 1,8,777,64 --evidence .attest
   attest bench stage3b --mode graph --cache warm,cold --json | jq '.performance.shapes[].summaries[0].p50'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.Run(c.Context(), env, args) },
@@ -66,6 +72,7 @@ its hash}.`,
 	f.IntVar(&x.Samples, "samples", 500, "largest number of samples per candidate")
 	f.DurationVar(&x.Energy, "energy", 0, "also run each candidate alone for this long, at least 2s, and show its energy by the GPU's counter; 0 does not")
 	f.IntVar(&x.Sweep, "sweep", 0, "time this many random shapes instead of --shape")
+	f.DurationVar(&x.Limit, "limit", 0, "stop after the shape in which this much time has passed; 0 does not stop")
 	f.DurationVar(&x.Time, "time", 20*time.Second, "longest time for each shape and method")
 	f.Uint64Var(&x.Seed, "seed", 0, "seed of the inputs and of the order of candidates, to repeat a measurement; 0 draws it at random")
 	return c

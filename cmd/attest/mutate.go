@@ -28,9 +28,10 @@ mutant is killed. A mutant that executes several times as many instructions as t
 or whose threads wait for each other, is killed as a hang. The operators are:
 
 ` + operatorsHelp() + `
-The mutants of the synchronisation are all tried, and --count others, drawn with --seed in
+The sample has all mutants of the synchronisation, and --count others, drawn with --seed in
 equal shares from the operators and the regions of the kernel: prologue, main loop and
-epilogue.
+epilogue. It is in random order. With --time, no mutant of a kernel starts after that time;
+those that have started are judged to the end, and their score is kept.
 
 A mutant that passes the gates is compared with the kernel on more sizes and inputs, and
 runs under the checkers with more tiles of keys than the kernel's ring has stages:
@@ -42,14 +43,16 @@ runs under the checkers with more tiles of keys than the kernel's ring has stage
   score = killed / (killed + wrong)
 
 The exit code is 1 when a score is below --min-score, or when the emulator fails on a mutant
-because of a mistake in attest. Ctrl-C prints the score of the mutants that were tried.
+because of a mistake in attest. Ctrl-C prints the score of the mutants that were decided. That
+score is not kept: mutants that pass the gates take longest, and those under way are missing.
 
 JSON: one object per kernel with these fields:
 
   "kernel", "build"        the kernel, and the machine and the sources
   "plan", "seed"           the plan of the gates, and the seed of the sample
-  "possible", "tried"      the number of mutants that the operators can make, and of the sample
-  "sync", "interrupted"    how many change the synchronisation; whether the sample is incomplete
+  "possible", "planned"    the number of mutants that the operators can make, and of the sample
+  "tried", "sync"          how many were decided, and how many of those change the synchronisation
+  "interrupted"            whether the command was interrupted
   "fates", "killers"       numbers of mutants by fate, and of killed ones by gate or "hang"
   "tallies"                a list of {"operator", "region", "fates"}
   "share", "interval"      the score from 0 to 1, and its 95 % interval
@@ -64,6 +67,7 @@ JSON: one object per kernel with these fields:
   attest mutate stage3a+swizzle --plan full --min-score 95
   attest mutate mine.ptx                         mine.json says how it is called
   attest mutate stage5 --count 0                 only the synchronisation
+  attest mutate decode --count 1000 --time 4m    as many mutants as 4 minutes allow
   attest mutate stage5 --json | jq '.survivors[] | select(.fate == "wrong")'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.Run(c.Context(), env, args) },
 	}
@@ -74,6 +78,7 @@ JSON: one object per kernel with these fields:
 	f.StringVar(&x.Plan, "plan", "quick", "what the gates measure: smoke, quick or full")
 	f.IntVar(&x.Count, "count", 100, "number of mutants to try beside those of the synchronisation")
 	f.Uint64Var(&x.Seed, "seed", 1, "seed of the sample")
+	f.DurationVar(&x.Time, "time", 0, "start mutants of each kernel for this long, and judge those that have started; 0 is no limit")
 	f.IntVar(&x.Jobs, "jobs", runtime.NumCPU(), "number of mutants that run at once")
 	f.Float64Var(&x.MinScore, "min-score", 99, "least score in percent")
 	f.StringVar(&x.Out, "out", "mutants", "folder to write wrong survivors to; \"\" writes none")

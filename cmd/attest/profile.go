@@ -50,7 +50,8 @@ comes from a comparison with measured kernels; it is wider for chips that were n
 The floor is the time of the busiest unit, as if it hid all others.
 
 On a machine with a GPU and Nsight Compute (ncu), the kernel is also profiled there, and
-those numbers are measured. Phases are the source files of the kernel, or its lines where
+those numbers are measured: the time, the use of the units, and what warps wait for beside
+what was predicted. Phases are the source files of the kernel, or its lines where
 there is one file; nvcc -lineinfo gives them for other kernels. A kernel of several
 launches gets a row for each launch and their sum.
 
@@ -72,12 +73,15 @@ the peak:
 
   "kernel", "shape"  what was profiled
   "predicted"        {"chip", "mhz", "blocks", "us", "low_us", "high_us", "floor_us",
-                     "limit", "units", "reasons", "phases", "lines"}; a unit is {"unit",
+                     "limit", "units", "reasons", "phases", "lines", "warps"}; a unit is {"unit",
                      "us"}, and phases and lines have "us", "share" and "reasons"
   "launches"         a list of {"entry", "predicted", "counters"}
   "occupancy"        a list of {"chip", "blocks_per_sm", "warps", "limit", "registers",
                      "shared", "by"}
-  "ncu"              {"us", "tensor", "arithmetic", "memory", "metrics", "units", "version"},
+  "stalls"           a list of {"state", "predicted", "measured", "ncu"}: shares of the time of
+                     all warps in per cent, and the names of the states in ncu
+  "ncu"              {"us", "tensor", "arithmetic", "memory", "stalls", "metrics", "units",
+                     "version"},
                      or null
   "ncu_note"         why there is nothing of ncu
   "record"           the hash in the evidence, or ""`,

@@ -3,10 +3,12 @@ package campaign
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
@@ -25,12 +27,18 @@ type Bench struct {
 	Sweep         int // the number of random shapes
 	Samples       int
 	Time          time.Duration
+	Limit         time.Duration // of all shapes together; 0 does not limit them
 	Energy        time.Duration
 	Seed          uint64
 
 	methods    []timing.Method
 	references lab.References
 	built      record.Build
+
+	alone bool // whether each shape is measured by itself, as in a sweep
+	// If so: the first record of each kernel, and the ceilings of the device.
+	before  map[string]*record.Record
+	ceiling *record.Ceiling
 }
 
 // Run times the named kernels, each against the first. The error asks for exit code 1 when
@@ -58,15 +66,36 @@ func (x *Bench) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if err := x.openStore(); err != nil {
 		return err
 	}
-	x.built = build(ctx)
+	x.built, x.before = build(ctx), map[string]*record.Record{}
+	if x.GPU() {
+		x.libraries.Ahead = ahead(batches)
+		go x.libraries.Start(ctx, x.rivals()) // while the first kernel is checked
+	}
+	start := time.Now()
 	steps := StartSteps(progress, total)
-	shown, wrong := 0, false
+	shown, wrong, swept := 0, false, swept{of: len(batches), noted: map[string]bool{}}
 	show := func(r *BenchResult) {
-		progress.Print(func() { r.Show(env, shown > 0) })
+		progress.Print(func() {
+			if x.alone && r.Skipped == "" {
+				swept.show(env, r)
+			} else {
+				r.Show(env, shown > 0)
+			}
+		})
 		shown++
 		wrong = wrong || len(r.Wrong) > 0
 	}
-	for _, b := range batches {
+	for i, b := range batches {
+		if x.Limit > 0 && time.Since(start) > x.Limit {
+			left := 0
+			for _, b := range batches[i:] {
+				left += len(b.shapes)
+			}
+			progress.Print(func() {
+				fmt.Fprintf(env.Err, "attest: the time of --limit is over: %s not timed\n", english.Are(left, "shape"))
+			})
+			break
+		}
 		more, err := x.batch(ctx, b, steps, show)
 		if err != nil {
 			return err
@@ -75,6 +104,7 @@ func (x *Bench) Run(ctx context.Context, env *cli.Env, names []string) error {
 			break
 		}
 	}
+	swept.end(env)
 	if wrong {
 		return cli.Exit(cli.Red)
 	}
@@ -129,12 +159,6 @@ func (x *Bench) prepare(names []string) ([]batch, error) {
 		return nil, err
 	}
 	x.Seed = seed
-	switch {
-	case x.Sweep > 0:
-		x.Shapes = shapes.Draw(x.Sweep, x.Seed, x.HeadDim)
-	case len(x.Shapes) == 0:
-		x.Shapes = shapes.List{shapes.Default(x.HeadDim)}
-	}
 	names, err = x.Named(names)
 	if err != nil {
 		return nil, err
@@ -142,17 +166,23 @@ func (x *Bench) prepare(names []string) ([]batch, error) {
 	if len(names) == 0 {
 		return nil, errors.New("no KERNEL is given; see attest bench --help")
 	}
+	switch {
+	case x.Sweep > 0:
+		x.Shapes = x.drawn(names[0])
+	case len(x.Shapes) == 0:
+		x.Shapes = shapes.List{shapes.Default(x.HeadDim)}
+	}
 	var list []batch
-	for _, n := range x.Shapes {
+	for i, n := range x.Shapes {
 		if err := x.checkHeadDim(n); err != nil {
 			return nil, err
 		}
-		b, err := x.newBatch(names, n)
+		b, err := x.newBatch(names, n, x.Causal || x.Sweep > 0 && n.Shape.Sq == n.Shape.Skv && i%2 == 1)
 		if err != nil {
 			return nil, err
 		}
 		i := slices.IndexFunc(list, func(o batch) bool { return slices.EqualFunc(o.subjects, b.subjects, sameText) })
-		if i < 0 {
+		if i < 0 || x.alone {
 			list = append(list, b)
 			continue
 		}
@@ -162,6 +192,7 @@ func (x *Bench) prepare(names []string) ([]batch, error) {
 }
 
 func (x *Bench) check() (err error) {
+	x.alone = x.alone || x.Sweep > 0 // so that a sweep that ends early keeps what it has measured
 	if x.methods, err = Methods(x.Modes, x.Caches); err != nil {
 		return err
 	}
@@ -172,6 +203,8 @@ func (x *Bench) check() (err error) {
 		return errors.New("--time must be above 0")
 	case x.Energy < 0:
 		return errors.New("--energy must be above 0")
+	case x.Limit < 0:
+		return errors.New("--limit must be above 0")
 	case x.Sweep < 0:
 		return errors.New("--sweep must be at least 1")
 	case x.Sweep > 0 && len(x.Shapes) > 0:
@@ -182,8 +215,9 @@ func (x *Bench) check() (err error) {
 
 // newBatch returns the kernels for a shape. The first one must support it, since the others are
 // compared with it.
-func (x *Bench) newBatch(names []string, n problem.Named) (batch, error) {
+func (x *Bench) newBatch(names []string, n problem.Named, causal bool) (batch, error) {
 	chosen := x.For(n)
+	chosen.Causal = causal
 	b := batch{shapes: shapes.List{n}}
 	for i, name := range names {
 		s, err := chosen.Kernel(name)
@@ -231,16 +265,11 @@ func (x *Bench) measure(ctx context.Context, s, baseline *lab.Subject, on shapes
 		r.Skipped = "no GPU (the emulator does not measure time); attest profile predicts times"
 		return r, nil
 	}
-	quick := lab.Quick()
-	p := lab.Plan{
-		Device: x.Device, Sensor: x.Sensor, Baseline: baseline, Cases: quick.Cases, Rows: quick.Rows, Counters: quick.Counters,
-		References: &x.references, Build: x.built, Seed: x.Seed,
-	}
-	p.Times = x.times(lab.Times{Shapes: on, Methods: x.methods, Seed: x.Seed, Energy: x.Energy, Stop: timing.Stop{Least: min(30, x.Samples), Most: x.Samples, Time: x.Time}}, s, baseline)
-	rec, err := lab.Measure(ctx, s, p, progress.Of(s.Name))
+	rec, err := lab.Measure(ctx, s, x.plan(s, baseline, on), progress.Of(s.Name))
 	if err != nil {
 		return nil, err
 	}
+	x.remember(rec, s, baseline)
 	r.Performance = rec.Performance
 	for _, g := range gate.Judge(rec).Gates {
 		if g.Status == record.Red || g.Status == record.Void {
@@ -249,4 +278,23 @@ func (x *Bench) measure(ctx context.Context, s, baseline *lab.Subject, on shapes
 	}
 	r.Record, _, err = x.keep(rec, nil, s, baseline)
 	return r, err
+}
+
+// fewestSamples is the number of samples that the performance gate wants, however long they take.
+const fewestSamples = 10
+
+// plan returns the plan for some shapes.
+func (x *Bench) plan(s, baseline *lab.Subject, on shapes.List) lab.Plan {
+	quick := lab.Quick()
+	p := lab.Plan{
+		Device: x.Device, Sensor: x.Sensor, Baseline: baseline, Cases: quick.Cases, Rows: quick.Rows, Counters: quick.Counters,
+		References: &x.references, Build: x.built, Seed: x.Seed,
+	}
+	times := lab.Times{Shapes: on, Methods: x.methods, Seed: x.Seed, Energy: x.Energy, Stop: timing.Stop{Least: min(30, x.Samples), Most: x.Samples, Time: x.Time, Fewest: fewestSamples}}
+	if x.alone {
+		times.WarmUp, times.Pairs, times.Ceiling = sweepWarmUp, sweepPairs, x.ceiling
+		p.Cases, p.Counters, p.Before = lab.Smoke().Cases, problem.Shape{}, x.before[textOf(s, baseline)]
+	}
+	p.Times = x.times(times, s, baseline)
+	return p
 }

@@ -31,6 +31,7 @@ type Mutate struct {
 	Plan     string
 	Count    int
 	Seed     uint64
+	Time     time.Duration // how long mutants of each kernel are started; 0 is no limit
 	Jobs     int
 	MinScore float64 // the least score in percent
 	Out      string  // the folder for wrong survivors and for mutants on which the emulator failed
@@ -91,6 +92,8 @@ func (x *Mutate) check() error {
 		return fmt.Errorf("--plan %s: use %s", x.Plan, english.Or(PlanNames))
 	case x.Count < 0:
 		return errors.New("--count must not be negative")
+	case x.Time < 0:
+		return errors.New("--time must not be negative")
 	case x.Jobs < 0:
 		return errors.New("--jobs must not be negative")
 	case !(x.MinScore >= 0 && x.MinScore <= 100):
@@ -108,12 +111,15 @@ func (x *Mutate) measure(ctx context.Context, s *lab.Subject, references *lab.Re
 	built.Time = time.Now().UTC()
 	start := time.Now()
 	score, err := mutation.Run(ctx, s, mutation.Options{
-		Plan: p, PlanName: x.Plan, Build: built, Count: x.Count, Seed: x.Seed, Jobs: x.Jobs,
-		Progress: func(p mutation.Progress) { showMutants(progress, s.Name, p, start) },
+		Plan: p, PlanName: x.Plan, Build: built, Count: x.Count, Seed: x.Seed, Time: x.Time, Jobs: x.Jobs,
+		Progress: func(p mutation.Progress) { x.showMutants(progress, s.Name, p, start) },
 		Save:     func(m record.Mutant, text, stack string) error { return x.save(s.Name, m, text, stack) },
 	})
-	if score == nil {
+	switch {
+	case score == nil:
 		return nil, err
+	case err == nil && score.Tried == 0 && score.Planned > 0:
+		return nil, fmt.Errorf("%s: no mutant was tried, because the gates took --time %v for the kernel itself: allow more time", s.Name, x.Time)
 	}
 	r := &MutateResult{Score: score, Out: x.Out, MinScore: x.MinScore}
 	r.OK = r.passes()
@@ -124,14 +130,18 @@ func (x *Mutate) measure(ctx context.Context, s *lab.Subject, references *lab.Re
 }
 
 // showMutants shows the progress of a kernel.
-func showMutants(progress *term.Progress, name string, p mutation.Progress, start time.Time) {
+func (x *Mutate) showMutants(progress *term.Progress, name string, p mutation.Progress, start time.Time) {
 	if p.What != "" {
 		progress.Say("%s: the kernel itself, %s", name, p.What)
 		return
 	}
 	share := float64(p.Done) / float64(max(p.Total, 1))
+	spent := time.Since(start)
+	if x.Time > 0 {
+		share = max(share, min(float64(spent)/float64(x.Time), 1))
+	}
 	var left time.Duration
-	if spent := time.Since(start); share > 0.02 {
+	if share > 0.02 {
 		left = time.Duration(math.Round(float64(spent) * (1 - share) / share))
 	}
 	progress.Share(share, left)

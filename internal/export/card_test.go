@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/attention"
+	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
@@ -45,6 +46,41 @@ func TestCardTorch(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+	sameBits(t, dev, dir, "PyTorch")
+}
+
+// TestCardCuPy runs the file for CuPy on a GPU. Where CuPy is not installed, numpy arrays in managed
+// memory stand in for its arrays.
+func TestCardCuPy(t *testing.T) {
+	dev := kerneltest.Card(t, ptx.SM90a)
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
+		t.Skip("numpy is not installed")
+	}
+	text, err := Render(bundle(t, "cupy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "attest_attention.py")
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(python, "testdata/cupy_test.py", file, dir).CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameBits(t, dev, dir, "CuPy")
+}
+
+// sameBits compares the outputs that a Python program left in a folder, beside their inputs, with those
+// of package attention.
+func sameBits(t *testing.T, dev device.Device, dir, python string) {
+	t.Helper()
 	outputs, err := filepath.Glob(filepath.Join(dir, "*.o"))
 	if err != nil || len(outputs) == 0 {
 		t.Fatalf("%d outputs, %v", len(outputs), err)
@@ -69,7 +105,7 @@ func TestCardTorch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, r.O) {
-			t.Errorf("%v, causal %d: PyTorch and Go have other bits (%s)", s, causal, op.Explain())
+			t.Errorf("%v, causal %d: %s and Go have other bits (%s)", s, causal, python, op.Explain())
 		}
 		op.Close()
 	}

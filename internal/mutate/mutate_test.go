@@ -153,14 +153,50 @@ func TestPick(t *testing.T) {
 		t.Error("another seed gives the same sample")
 	}
 	seen := map[string]bool{}
-	for _, m := range a[5:] {
+	for _, m := range a {
 		key := strings.Join(strings.Fields(m)[:2], " ")
-		if seen[key] {
+		if seen[key] && !strings.HasPrefix(key, "sync-") {
 			t.Errorf("a second mutant of %s, and other strata have none", key)
 		}
 		seen[key] = true
 	}
-	if n := len(pick(1<<20, 1)); n > len(all) {
-		t.Errorf("%d of %d mutants", n, len(all))
+	valid := 0
+	for _, m := range all {
+		if p.Check(m) == nil {
+			valid++
+		}
+	}
+	list := pick(1<<20, 1)
+	slices.Sort(list)
+	if n := len(slices.Compact(list)); n != valid {
+		t.Errorf("the largest sample has %d different mutants of %d", n, valid)
+	}
+}
+
+// TestPickOrder wants the beginning of a sample to have the shares of all of it: a run whose time
+// ends early must neither miss the synchronisation nor prefer the first operators.
+func TestPickOrder(t *testing.T) {
+	p, all := mutants(t)
+	first := map[string]bool{}
+	for seed := range uint64(20) {
+		var sync []int // the mutants of the synchronisation in each half
+		at := 0
+		for m := range p.Pick(all, 15, seed) {
+			if at == 0 || at == 10 {
+				sync = append(sync, 0)
+			}
+			if m.Sync() {
+				sync[len(sync)-1]++
+			} else if at < 3 {
+				first[m.Operator+" "+string(m.Region)] = true
+			}
+			at++
+		}
+		if len(sync) != 2 || min(sync[0], sync[1]) != 2 || sync[0]+sync[1] != 5 {
+			t.Errorf("seed %d: the halves of the sample have %v mutants of the synchronisation, want 2 and 3", seed, sync)
+		}
+	}
+	if len(first) < 5 {
+		t.Errorf("20 samples begin with the strata %v only", first)
 	}
 }

@@ -19,18 +19,18 @@ var scoresSection = section{
 	id: "scores", title: "Mutation scores",
 	show: func(p *Page) bool { return len(p.All.Scores) > 0 },
 	body: `{{template "table" .All.ScoreTable}}
-<p class="note">The score is the share of wrong mutants, copies of the kernel with one planted mistake, that the gates reject. Mutants with the bits of the kernel are equivalent, and mutants with other bits and errors of the same size are accurate; neither counts. The newest score of each kernel is shown.</p>`,
+<p class="note">The score is the share of wrong mutants, copies of the kernel with one planted mistake, that the gates reject. Mutants with the bits of the kernel are equivalent, and mutants with other bits and errors of the same size are accurate; neither counts. The sample has all mistakes in the synchronisation and some others, in random order; "80 of 300" means that time was left for the first 80 mutants. The newest score of each kernel is shown.</p>`,
 }
 
 // ScoreTable is the table of the newest mutation score of each kernel.
 func (v *View) ScoreTable() *Table {
-	t := &Table{Head: []string{"kernel", "format", "score", "95 % interval", "killed", "wrong", "equivalent", "accurate", "plan", "PTX", "date"}, Right: "llrlrrrrlll"}
+	t := &Table{Head: []string{"kernel", "format", "score", "95 % interval", "killed", "wrong", "equivalent", "accurate", "sample", "plan", "PTX", "date"}, Right: "llrlrrrrrlll"}
 	for _, s := range v.newestScores() {
 		f := s.Fates
 		count := func(fate record.Fate) Cell { return text(strconv.Itoa(f[fate])) }
 		t.Rows = append(t.Rows, []Cell{
 			{Text: s.Kernel.Name, Class: "name"}, text(s.Kernel.Format), text(share(s.Share)), text(share(s.Interval.Low) + "–" + share(s.Interval.High)),
-			count(record.Killed), count(record.Survived), count(record.Equivalent), count(record.Accurate), text(s.Plan),
+			count(record.Killed), count(record.Survived), count(record.Equivalent), count(record.Accurate), text(sampleOf(s.Score)), text(s.Plan),
 			{Text: short(s.Kernel.SHA256), Class: "hash"}, mute(day(s.Build.Time)),
 		})
 	}
@@ -53,6 +53,14 @@ func (v *View) newestScores() (list []evidence.ScoreOfKernel) {
 	return list
 }
 
+// sampleOf returns the number of mutants that were tried and, if it differs, the number of mutants in the sample.
+func sampleOf(s *record.Score) string {
+	if s.Tried < s.Planned {
+		return fmt.Sprintf("%d of %d", s.Tried, s.Planned)
+	}
+	return strconv.Itoa(s.Tried)
+}
+
 // share writes a share with the digits that matter near 100 %.
 func share(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
@@ -62,8 +70,11 @@ func WriteScore(w io.Writer, r *record.Score, path func(record.Mutant) string, s
 	k := &r.Kernel
 	title := fmt.Sprintf("%s, %s: %d of %s tried, %d of them in the synchronisation; seed %d", k.Format, k.Target, r.Tried, english.Count(r.Possible, "mutant"), r.Sync, r.Seed)
 	fmt.Fprintf(w, "%s  %s\n", style.Bold(term.Clean(k.Name)), style.Dim(term.Clean(title)))
-	if r.Interrupted {
+	switch {
+	case r.Interrupted:
 		fmt.Fprintf(w, "  %s: only a part of the sample was tried\n", style.Yellow("interrupted"))
+	case r.Tried < r.Planned:
+		fmt.Fprintf(w, "  %s: the first %d of the %s of the sample were tried\n", style.Yellow("limited time"), r.Tried, english.Count(r.Planned, "mutant"))
 	}
 	tallies(r).WriteText(w, "  ", style)
 	if len(r.Killers) > 0 {

@@ -51,6 +51,30 @@ func TestScores(t *testing.T) {
 	}
 }
 
+// TestSample wants a score of limited time to state how large the sample was.
+func TestSample(t *testing.T) {
+	s := score("k", 3)
+	for _, c := range []struct {
+		planned    int
+		cell, line string
+	}{
+		{0, "5", ""}, // an older score
+		{5, "5", ""},
+		{6, "5 of 6", "  limited time: the first 5 of the 6 mutants of the sample were tried\n"},
+	} {
+		s.Planned = c.planned
+		v := New(&evidence.Contents{Check: &evidence.Check{}, Scores: []evidence.ScoreOfKernel{{Score: s}}})
+		if got := v.ScoreTable().Rows[0][8].Text; got != c.cell {
+			t.Errorf("%d planned: %q, want %q", c.planned, got, c.cell)
+		}
+		var b strings.Builder
+		WriteScore(&b, s, func(record.Mutant) string { return "" }, term.Style{})
+		if has := strings.Contains(b.String(), "limited time"); has != (c.line != "") || !strings.Contains(b.String(), c.line) {
+			t.Errorf("%d planned: no %q in\n%s", c.planned, c.line, b.String())
+		}
+	}
+}
+
 // TestWriteScore wants the table, the survivors and the score in words.
 func TestWriteScore(t *testing.T) {
 	var b strings.Builder

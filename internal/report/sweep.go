@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/sorted"
@@ -48,6 +49,9 @@ func (v *View) Sweep() (all []Swept) {
 	return all
 }
 
+// decode reports whether the shape has fewer queries than keys, as when tokens are generated.
+func (x *Swept) decode() bool { return x.Shape.Shape.Sq < x.Shape.Shape.Skv }
+
 // swept returns the fastest kernel of the shape that was timed beside a rival.
 func (s *Shape) swept() (x Swept, ok bool) {
 	for _, r := range s.Rows {
@@ -76,21 +80,31 @@ var sweepSection = section{
 <p class="note">Speedup over the fastest rival in the same run: above 1 attest is faster. A cell of the map shows the lowest speedup of its shapes. The table has the lowest of all.</p>`,
 }
 
-// SweepSummary counts the shapes and gives the mean and the lowest speedup.
-func (v *View) SweepSummary() string {
-	all := v.Sweep()
-	if len(all) == 0 {
-		return ""
-	}
-	below, logs := 0, 0.0
-	for _, x := range all {
-		logs += math.Log(x.Speedup)
-		if x.Speedup < 1 {
-			below++
+// SweepSummary counts the shapes and gives the mean and the lowest speedup, of decode by itself.
+func (v *View) SweepSummary() string { return strings.Join(v.sweepSummaries(), "; ") }
+
+// sweepSummaries returns the summary of self-attention and that of decode, if there are such shapes.
+func (v *View) sweepSummaries() (parts []string) {
+	for _, decode := range []bool{false, true} {
+		all := slices.DeleteFunc(v.Sweep(), func(x Swept) bool { return x.decode() != decode })
+		if len(all) == 0 {
+			continue
 		}
+		below, logs := 0, 0.0
+		for _, x := range all {
+			logs += math.Log(x.Speedup)
+			if x.Speedup < 1 {
+				below++
+			}
+		}
+		what := english.Count(len(all), "shape")
+		if decode {
+			what += " of decode"
+		}
+		parts = append(parts, fmt.Sprintf("%s on %s: geometric mean of the speedups %.2f×, lowest %.2f× (%s, %s), below 1 on %d (%.0f %%)",
+			what, all[0].Device, math.Exp(logs/float64(len(all))), all[0].Speedup, all[0].Title(), all[0].Rival, below, 100*float64(below)/float64(len(all))))
 	}
-	return fmt.Sprintf("%s on %s: geometric mean of the speedups %.2f×, lowest %.2f× (%s, %s), below 1 on %d (%.0f %%)",
-		english.Count(len(all), "shape"), all[0].Device, math.Exp(logs/float64(len(all))), all[0].Speedup, all[0].Title(), all[0].Rival, below, 100*float64(below)/float64(len(all)))
+	return parts
 }
 
 // SweepTable lists the shapes with the lowest speedups.
@@ -115,29 +129,33 @@ const (
 	sweepHead   = 40 // the height above a field
 )
 
-// sweepField is the cells of one head dimension and mask: the lowest speedup by the powers of two of the
-// number of heads (B·Hq) and of keys.
+// sweepField is the cells of one head dimension and mask, or of decode: the lowest speedup by the powers of
+// two of the number of heads (B·Hq) and of keys.
 type sweepField struct {
-	d      problem.HeadDim
-	causal bool
-	lowest map[[2]int]float64
+	d              problem.HeadDim
+	causal, decode bool
+	lowest         map[[2]int]float64
 }
 
-// sweepFields returns the fields, in the order of their head dimensions, those with a causal mask second.
+// sweepFields returns the fields, in the order of their head dimensions, those with a causal mask second and
+// those of decode last.
 func sweepFields(all []Swept) (fields []sweepField) {
 	for _, x := range all {
-		i := slices.IndexFunc(fields, func(f sweepField) bool { return f.d == x.Shape.Shape.HeadDim() && f.causal == x.Causal })
+		i := slices.IndexFunc(fields, func(f sweepField) bool {
+			return f.d == x.Shape.Shape.HeadDim() && f.causal == x.Causal && f.decode == x.decode()
+		})
 		if i < 0 {
 			i = len(fields)
-			fields = append(fields, sweepField{x.Shape.Shape.HeadDim(), x.Causal, map[[2]int]float64{}})
+			fields = append(fields, sweepField{x.Shape.Shape.HeadDim(), x.Causal, x.decode(), map[[2]int]float64{}})
 		}
 		at := [2]int{power(x.Shape.Shape.B * x.Shape.Shape.Hq), power(x.Shape.Shape.Skv)}
 		if old, ok := fields[i].lowest[at]; !ok || x.Speedup < old {
 			fields[i].lowest[at] = x.Speedup
 		}
 	}
+	order := func(a, b bool) int { return cmp.Compare(strconv.FormatBool(a), strconv.FormatBool(b)) }
 	sorted.By(fields, func(a, b sweepField) int {
-		return cmp.Or(cmp.Compare(a.d.D, b.d.D), cmp.Compare(a.d.V(), b.d.V()), cmp.Compare(strconv.FormatBool(a.causal), strconv.FormatBool(b.causal)))
+		return cmp.Or(order(a.decode, b.decode), cmp.Compare(a.d.D, b.d.D), cmp.Compare(a.d.V(), b.d.V()), order(a.causal, b.causal))
 	})
 	return fields
 }
@@ -187,8 +205,12 @@ func drawSweep(s *svg, fields []sweepField) (width, height float64) {
 }
 
 func (f sweepField) draw(s *svg, x, y float64, heads, keys [2]int) {
-	s.text("group", "start", x+sweepLabels, y+14, masked(fmt.Sprintf("D = %v", f.d), f.causal))
-	s.text("note", "start", x+sweepLabels+120, y+14, "keys →, heads B·Hq ↓")
+	title := fmt.Sprintf("D = %v", f.d)
+	if f.decode {
+		title = "decode, " + title
+	}
+	s.text("group", "start", x+sweepLabels, y+14, masked(title, f.causal))
+	s.text("note", "start", x+sweepLabels+140, y+14, "keys →, heads B·Hq ↓")
 	for k := keys[0]; k <= keys[1]; k++ {
 		s.text("note", "middle", x+sweepLabels+(float64(k-keys[0])+0.5)*sweepCell, y+sweepHead-7, short2(1<<k))
 	}
@@ -237,11 +259,14 @@ func (v *View) WriteSweep(w io.Writer) error {
 	cells := &svg{}
 	width, height := drawSweep(cells, sweepFields(all))
 	const title = "Speedup over the fastest rival of each shape (above 1 attest is faster)"
-	width, height = max(width, 620)+2*pictureMargin, height+96
-	head := &svg{}
+	head, top := &svg{}, 46.0
 	head.text("title", "start", pictureMargin, 28, title)
-	head.text("note", "start", pictureMargin, 46, v.SweepSummary())
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img" aria-label="%s"><style>%s%s</style><rect class="back" width="%s" height="%s" rx="8"/>%s<g transform="translate(%d 62)">%s</g><text class="note" x="%d" y="%s">A cell shows the lowest speedup of its shapes. Median of a replayed graph with a warm cache, all in the same run. Drawn by attest report --sweep.</text></svg>`+"\n",
-		num(width), num(height), num(width), num(height), html.EscapeString(title), pictureStyle, sweepStyle, num(width), num(height), head.String(), pictureMargin, cells.String(), pictureMargin, num(height-16))
+	for _, line := range v.sweepSummaries() {
+		head.text("note", "start", pictureMargin, top, line)
+		top += 16
+	}
+	width, height = max(width, 780)+2*pictureMargin, height+top+34
+	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img" aria-label="%s"><style>%s%s</style><rect class="back" width="%s" height="%s" rx="8"/>%s<g transform="translate(%d %s)">%s</g><text class="note" x="%d" y="%s">A cell shows the lowest speedup of its shapes. Median of a replayed graph with a warm cache, all in the same run. Drawn by attest report --sweep.</text></svg>`+"\n",
+		num(width), num(height), num(width), num(height), html.EscapeString(title), pictureStyle, sweepStyle, num(width), num(height), head.String(), pictureMargin, num(top), cells.String(), pictureMargin, num(height-16))
 	return err
 }

@@ -3,12 +3,14 @@ package report_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/recordtest"
 	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -71,5 +73,43 @@ func TestSweepLeavesOut(t *testing.T) {
 	}
 	if s := report.New(&evidence.Contents{Check: &evidence.Check{}}).SweepSummary(); s != "" {
 		t.Error(s)
+	}
+}
+
+// TestSweepOfManyRecords draws a sweep as attest bench keeps it: a record for each of 120 shapes, of a few
+// kernels, half of them causal, and 12 shapes of decode.
+func TestSweepOfManyRecords(t *testing.T) {
+	v := view(t, func(to recordtest.Adder) error {
+		for i, n := range append(shapes.Draw(120, 5, problem.HeadDim{}), shapes.DrawDecode(12, 5, problem.HeadDim{})...) {
+			r := recordtest.New(fmt.Sprintf("hopper-%d", i%7))
+			recordtest.OnGPU(r)
+			r.Kernel.Problem.Causal = i < 120 && i%2 == 1
+			recordtest.Timed(r, n.Shape, warm, 100, 0, map[string]float64{"triton e4m3": 90 + float64(i)})
+			if _, err := to.AddRecord(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if got := len(v.Sweep()); got != 132 {
+		t.Fatalf("%d shapes", got)
+	}
+	if s := v.SweepSummary(); !strings.HasPrefix(s, "120 shapes on synthetic GPU: ") || !strings.Contains(s, "; 12 shapes of decode on synthetic GPU: ") {
+		t.Error(s)
+	}
+	var picture, page bytes.Buffer
+	if err := errors.Join(v.WriteSweep(&picture), v.WriteHTML(&page)); err != nil {
+		t.Fatal(err)
+	}
+	for _, title := range []string{"D = 64", "D = 64 causal", "D = 128", "D = 128 causal", "D = 256", "D = 256 causal", "decode, D = 64", "decode, D = 128", "decode, D = 256"} {
+		if want := ">" + title + "</text>"; !strings.Contains(picture.String(), want) || !strings.Contains(page.String(), want) {
+			t.Errorf("there is no field %s", title)
+		}
+	}
+	if strings.Contains(picture.String(), "NaN") {
+		t.Error("the picture has a place that is no number")
+	}
+	if got := v.Results(); got != report.NoResults+"\n" {
+		t.Errorf("the table of a README shows a sweep, which is not judged:\n%s", got)
 	}
 }

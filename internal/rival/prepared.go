@@ -61,30 +61,49 @@ func (p *Prepared) Name() string {
 // all of O.
 func (p *Prepared) Output(ctx context.Context, values bool) (*Output, error) {
 	request := map[string]any{"op": "output", "case": p.id}
-	file := filepath.Join(p.r.dir, fmt.Sprintf("out%d", p.id))
-	if values {
-		request["file"] = file
-		defer os.Remove(file)
-	}
 	out := &Output{}
-	if err := p.r.ask(ctx, request, out); err != nil {
-		return nil, fmt.Errorf("%s: %w", p.Name(), err)
-	}
 	if !values {
-		return out, nil
+		return out, p.ask(ctx, request, out)
+	}
+	var err error
+	out.Values, err = p.values(ctx, request, out, p.Case.Shape.O().Len())
+	return out, err
+}
+
+// Rows runs the case once more and returns some rows of O, one after the other. Each is named by
+// its batch, its head and its place in the sequence.
+func (p *Prepared) Rows(ctx context.Context, rows [][3]int) ([]float32, error) {
+	return p.values(ctx, map[string]any{"op": "rows", "case": p.id, "rows": rows}, &struct{}{}, len(rows)*p.Case.Shape.DimV())
+}
+
+// values sends a request whose answer comes with n numbers in a file.
+func (p *Prepared) values(ctx context.Context, request map[string]any, answer any, n int) ([]float32, error) {
+	file := filepath.Join(p.r.dir, fmt.Sprintf("out%d", p.id))
+	defer os.Remove(file)
+	request["file"] = file
+	if err := p.ask(ctx, request, answer); err != nil {
+		return nil, err
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	if want := 4 * p.Case.Shape.O().Len(); len(data) != want {
+	if want := 4 * n; len(data) != want {
 		return nil, fmt.Errorf("%s: %s of output, want %d", p.Name(), english.Count(len(data), "byte"), want)
 	}
-	out.Values = make([]float32, len(data)/4)
-	for i := range out.Values {
-		out.Values[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+	values := make([]float32, n)
+	for i := range values {
+		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
 	}
-	return out, nil
+	return values, nil
+}
+
+// ask sends a request about the case.
+func (p *Prepared) ask(ctx context.Context, request map[string]any, answer any) error {
+	if err := p.r.ask(ctx, request, answer); err != nil {
+		return fmt.Errorf("%s: %w", p.Name(), err)
+	}
+	return nil
 }
 
 // candidate is a case with a method.

@@ -36,6 +36,42 @@ type Options struct {
 	Timeout time.Duration
 	// Stderr receives the error output of Python, if it is not nil.
 	Stderr io.Writer
+	// Ahead says what will be prepared, so that Start can compile it on all cores; nil compiles nothing
+	// before Prepare.
+	Ahead *Ahead
+}
+
+// Ahead is what will be prepared, as far as a compiler must know it.
+type Ahead struct {
+	DType   string
+	Kernels []AheadKernel // of self-attention
+	Decode  []Case        // of decode, whose kernels depend on more; only Shape and Causal are used
+}
+
+// AheadKernel is what the text of a kernel depends on.
+type AheadKernel struct {
+	HeadDim int
+	Causal  bool
+	Grouped bool // whether query heads share heads of K and V
+}
+
+// argument returns the argument of the script: the kernels as [head dimension, causal, query heads per
+// head of K], and the cases of decode as [extents of Q, extents of K, causal].
+func (a *Ahead) argument() (string, error) {
+	kernels := [][3]any{}
+	for _, k := range a.Kernels {
+		group := 1
+		if k.Grouped {
+			group = 2
+		}
+		kernels = append(kernels, [3]any{k.HeadDim, k.Causal, group})
+	}
+	decode := [][3]any{}
+	for _, c := range a.Decode {
+		decode = append(decode, [3]any{extents(c.Shape.Q()), extents(c.Shape.K()), c.Causal})
+	}
+	text, err := json.Marshal(map[string]any{"dtype": a.DType, "kernels": kernels, "decode": decode})
+	return string(text), err
 }
 
 // Rival is another library, ready to be timed. It is safe for concurrent use and answers one
@@ -81,7 +117,7 @@ func Start(ctx context.Context, library string, o Options) (*Rival, error) {
 	if r.timeout == 0 {
 		r.timeout = 5 * time.Minute
 	}
-	if err := r.start(ctx, python, o.Stderr); err != nil {
+	if err := r.start(ctx, python, o); err != nil {
 		r.Close()
 		return nil, fmt.Errorf("%s: %w", library, err)
 	}
@@ -90,7 +126,7 @@ func Start(ctx context.Context, library string, o Options) (*Rival, error) {
 
 // start writes the script to a folder and runs it. It must be a file, since Triton reads the
 // source of its kernels.
-func (r *Rival) start(ctx context.Context, python string, stderr io.Writer) (err error) {
+func (r *Rival) start(ctx context.Context, python string, o Options) (err error) {
 	if r.dir, err = os.MkdirTemp("", "attest-rival-"); err != nil {
 		return err
 	}
@@ -101,7 +137,15 @@ func (r *Rival) start(ctx context.Context, python string, stderr io.Writer) (err
 	if err := os.CopyFS(r.dir, files); err != nil {
 		return err
 	}
-	if r.p, err = startProcess(stderr, []string{"PYTHONPATH=" + pythonPath(r.library)}, python, filepath.Join(r.dir, "serve.py"), r.library); err != nil {
+	args := []string{filepath.Join(r.dir, "serve.py"), r.library}
+	if o.Ahead != nil {
+		text, err := o.Ahead.argument()
+		if err != nil {
+			return err
+		}
+		args = append(args, text)
+	}
+	if r.p, err = startProcess(o.Stderr, []string{"PYTHONPATH=" + pythonPath(r.library)}, python, args...); err != nil {
 		return &refusal{fmt.Sprintf("%s: %v", python, err), ErrMissing}
 	}
 	return r.ask(ctx, map[string]any{"op": "hello"}, &r.hello)

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/mutate"
 	"github.com/GOATnote-Inc/attest/internal/sorted"
@@ -21,7 +22,11 @@ type Options struct {
 	// Count is the number of mutants beside those of the synchronisation, which are all tried.
 	Count int
 	Seed  uint64
-	Jobs  int // mutants that run at the same time; 0 is the number of processors
+	// Time, if not 0, is how long mutants are started, from the begin of Run. Those that have
+	// started are judged to the end: the mutants that the gates let pass take longest, and without
+	// them the score would be too high.
+	Time time.Duration
+	Jobs int // mutants that run at the same time; 0 is the number of processors
 	// Progress, if not nil, is called from one goroutine at a time.
 	Progress func(Progress)
 	// Save, if not nil, gets the text of each wrong survivor and of each mutant on which the
@@ -39,6 +44,7 @@ type Progress struct {
 // Run measures the score of a kernel. If ctx ends, it returns the score of the mutants that
 // were judged by then, together with the error.
 func Run(ctx context.Context, s *lab.Subject, o Options) (*record.Score, error) {
+	start := time.Now()
 	p, err := mutate.Parse(s.Name, s.PTX)
 	if err != nil {
 		return nil, err
@@ -60,9 +66,11 @@ func Run(ctx context.Context, s *lab.Subject, o Options) (*record.Score, error) 
 	}
 	for _, m := range all {
 		if m.Sync() {
-			r.score.Sync++
 			r.total++
 		}
+	}
+	if o.Time > 0 {
+		r.end = start.Add(o.Time)
 	}
 	err = r.run(ctx, all)
 	r.score.Interrupted = err != nil
@@ -76,6 +84,7 @@ type run struct {
 	program *mutate.Program
 	trials  *lab.Trials
 	total   int
+	end     time.Time    // when the last mutant may start; zero is no limit
 	sync    []lab.SyncOp // the synchronisation of the program
 
 	mu      sync.Mutex // guards what follows
@@ -84,12 +93,14 @@ type run struct {
 }
 
 // run judges the sample: first each mutant alone, and then those that may be equivalent in groups.
+// Mutants of the sample that are left when the time is up are only counted.
 func (r *run) run(ctx context.Context, all []*mutate.Mutant) error {
+	planned := 0
 	sample := func(yield func(func(context.Context) error) bool) {
-		at := 0
 		for m := range r.program.Pick(all, r.Count, r.Seed) {
-			place := at
-			if at++; !yield(func(ctx context.Context) error { return r.one(ctx, place, m) }) {
+			place := planned
+			planned++
+			if !r.late() && !yield(func(ctx context.Context) error { return r.one(ctx, place, m) }) {
 				return
 			}
 		}
@@ -97,6 +108,7 @@ func (r *run) run(ctx context.Context, all []*mutate.Mutant) error {
 	if err := r.each(ctx, sample); err != nil {
 		return err
 	}
+	r.score.Planned = planned
 	groups := func(yield func(func(context.Context) error) bool) {
 		for _, g := range grouped(r.waiting) {
 			if !yield(func(ctx context.Context) error { return r.group(ctx, g) }) {
@@ -143,8 +155,15 @@ func (r *run) each(ctx context.Context, list iter.Seq[func(context.Context) erro
 	return context.Cause(ctx)
 }
 
-// one judges a mutant alone. It counts the mutant, unless the mutant waits for a group.
+// late reports whether the time for starting mutants is up.
+func (r *run) late() bool { return !r.end.IsZero() && !time.Now().Before(r.end) }
+
+// one judges a mutant alone. It counts the mutant, unless the mutant waits for a group or is handed
+// over after the time is up.
 func (r *run) one(ctx context.Context, place int, m *mutate.Mutant) error {
+	if r.late() {
+		return nil
+	}
 	c := candidate{mutant: m, place: place}
 	decided, err := r.judge(ctx, &c)
 	if err != nil {

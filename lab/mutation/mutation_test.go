@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/mutate"
 	"github.com/GOATnote-Inc/attest/kernel/abi"
@@ -138,7 +140,7 @@ func TestScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[record.Fate]int{record.Killed: 22, record.Survived: 1, record.Equivalent: 2, record.Accurate: 1}
+	want := map[record.Fate]int{record.Killed: 18, record.Survived: 1, record.Equivalent: 4, record.Accurate: 3}
 	if !reflect.DeepEqual(score.Fates, want) {
 		t.Errorf("%v, want %v", score.Fates, want)
 	}
@@ -205,6 +207,58 @@ func TestInterrupted(t *testing.T) {
 	}}
 	score, err := Run(ctx, tiny(t), o)
 	if err == nil || score == nil || !score.Interrupted || score.Tried < 3 || score.Tried > 4 {
+		t.Fatalf("%+v, %v", score, err)
+	}
+}
+
+// TestTime wants no mutant to start when the time is up, those that have started to be judged, and
+// the size of the whole sample to be known.
+func TestTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges many mutants")
+	}
+	r := newRun(t)
+	all := r.program.Mutants()
+	var sample []*mutate.Mutant
+	for m := range r.program.Pick(all, 40, 1) {
+		sample = append(sample, m)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		started := 0 // until the second one is decided
+		r.Options = Options{Count: 40, Seed: 1, Jobs: 1, Progress: func(p Progress) {
+			if p.Done == 2 {
+				started = p.Done + len(r.waiting)
+				time.Sleep(time.Minute)
+			}
+		}}
+		r.end = time.Now().Add(time.Second)
+		if err := r.run(t.Context(), all); err != nil {
+			t.Fatal(err)
+		}
+		if r.score.Planned != len(sample) || r.score.Tried != started || started >= len(sample)/2 {
+			t.Errorf("%d of %d mutants were tried, want %d of %d", r.score.Tried, r.score.Planned, started, len(sample))
+		}
+	})
+	want := map[[2]string]int{}
+	for _, m := range sample[:r.score.Tried] {
+		want[[2]string{m.Operator, string(m.Region)}]++
+	}
+	for _, tally := range r.score.Tallies {
+		for _, n := range tally.Fates {
+			want[[2]string{tally.Operator, tally.Region}] -= n
+		}
+	}
+	for stratum, n := range want {
+		if n != 0 {
+			t.Errorf("%v: the tried mutants are not the first of the sample", stratum)
+		}
+	}
+}
+
+// TestNoTime wants no mutant to start if the original takes all the time.
+func TestNoTime(t *testing.T) {
+	score, err := Run(t.Context(), tiny(t), Options{Plan: thin(), Count: 10, Seed: 1, Time: 1})
+	if err != nil || score.Tried != 0 || score.Planned != 12 || score.Interrupted {
 		t.Fatalf("%+v, %v", score, err)
 	}
 }

@@ -5,7 +5,7 @@
 SOURCE is a checkout of flash-attention, CUTLASS a checkout of CUTLASS, OUT a new folder for
 the Python package. Only what a comparison needs is built: head dimensions 64, 128 and 256,
 causal or not, shared heads, split keys. That takes nvcc about 100 s on 16 cores, where the
-whole library takes hours.
+whole library takes hours. The library also holds the PTX, for predictions of its time.
 """
 
 import os
@@ -64,7 +64,7 @@ def commands(hopper, cutlass, work):
     include = [work, hopper, cutlass / "include", *map(Path, cpp_extension.include_paths("cuda"))]
     common = [f"-I{i}" for i in include] + [f"-DFLASHATTENTION_DISABLE_{d}" for d in DISABLED]
     common += [f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}", "-O3", "-std=c++17", "-c"]
-    nvcc = [str(Path(cpp_extension.CUDA_HOME) / "bin" / "nvcc"), "-gencode", "arch=compute_90a,code=sm_90a"]
+    nvcc = [str(Path(cpp_extension.CUDA_HOME) / "bin" / "nvcc"), "-gencode", "arch=compute_90a,code=[sm_90a,compute_90a]"]
     nvcc += ["--use_fast_math", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Xcompiler", "-fPIC", "-w"]
     nvcc += ["-DNDEBUG", "-DCUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED", "-DCUTLASS_ENABLE_GDC_FOR_SM90"]
     nvcc += ["-DCUTLASS_DEBUG_TRACE_LEVEL=0"]

@@ -1,7 +1,8 @@
 """Attention in one kernel: online softmax over tiles of K and V.
 
 Q and O are [heads, queries, D], with the batch in the heads, K is [heads, keys, D]. V is
-too, or, for one byte an element, [heads, D, keys]. GROUP heads of Q share one of K and V.
+too, or, for one byte an element, [heads, D, keys]. group heads of Q share one of K and V: the
+compiler makes a constant of 1 only, so few kernels serve all groups.
 """
 
 import triton
@@ -56,9 +57,9 @@ def by_descriptors(q, k_map, v_map, m, l, acc, scale, rows, kv, first, begin, en
 
 
 @triton.jit
-def with_descriptors(q_map, k_map, v_map, o, scale, queries, keys, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr, TURNED: tl.constexpr, CAUSAL: tl.constexpr):
+def with_descriptors(q_map, k_map, v_map, o, scale, queries, keys, group, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, TURNED: tl.constexpr, CAUSAL: tl.constexpr):
     block, head = place(CAUSAL), tl.program_id(1)
-    kv = head // GROUP
+    kv = head // group
     row = head * queries + block * BM
     q = q_map.load([row, 0])
     rows = block * BM + tl.arange(0, BM)
@@ -95,10 +96,10 @@ def by_pointers(q, k, v, m, l, acc, scale, rows, keys, begin, end, D: tl.constex
 
 
 @triton.jit
-def with_pointers(q, k, v, o, scale, queries, keys, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr, TURNED: tl.constexpr, CAUSAL: tl.constexpr):
+def with_pointers(q, k, v, o, scale, queries, keys, group, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, TURNED: tl.constexpr, CAUSAL: tl.constexpr):
     block = place(CAUSAL)
     base = tl.program_id(1).to(tl.int64) * queries * D
-    base_kv = (tl.program_id(1) // GROUP).to(tl.int64) * keys * D
+    base_kv = (tl.program_id(1) // group).to(tl.int64) * keys * D
     rows, d = block * BM + tl.arange(0, BM), tl.arange(0, D)
     tile = tl.load(q + base + rows[:, None] * D + d[None, :])
     m = tl.full([BM], float("-inf"), tl.float32)
@@ -124,5 +125,5 @@ def bind(kind, q, k, v, o, scale, config, turned, causal):
         kernel = with_descriptors
         args = (flat(q, [rows, d]), flat(k, [keys, d]), flat(v, [d, keys] if turned else [keys, d]))
     log2e = 1.4426950408889634
-    options = {"D": d, "BM": rows, "BN": keys, "GROUP": group, "TURNED": turned, "CAUSAL": causal, "num_warps": warps, "num_stages": stages}
-    return lambda: kernel[grid](*args, o, scale * log2e, s, k.shape[2], **options)
+    options = {"D": d, "BM": rows, "BN": keys, "TURNED": turned, "CAUSAL": causal, "num_warps": warps, "num_stages": stages}
+    return lambda: kernel[grid](*args, o, scale * log2e, s, k.shape[2], group, **options)

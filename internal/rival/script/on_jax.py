@@ -187,3 +187,9 @@ class Case:
             out.tofile(path)
         head = lambda x, b, h: numpy.asarray(self.sets[0][x][b, :, h].astype(jnp.float32))
         return {"checksum": check.checksum(out), "error": check.errors(self.request, self.scale, head, lambda b, h, s: out[b, h, s])}
+
+    def rows(self, places, path):
+        """Writes the rows of O at [b, h, s]."""
+        b, h, s = numpy.array(places).T
+        out = numpy.asarray(self.once(*self.sets[0])[0])[b, s, h].astype(numpy.float32)
+        (out / SCALE_O if self.eight_bits() else out).tofile(path)

@@ -57,7 +57,7 @@ class Case(on_torch.Case):
         for name, bind in candidates:
             call = self.remember(bind)
             try:
-                micros = min(Timed(lambda _: call(*self.sets[0])).replays(3, 1)[0])
+                micros = Timed(lambda _: call(*self.sets[0])).shortest()
             except Exception as e:  # out of shared memory, or a compiler that gives up
                 reasons.append(f"{name}: {type(e).__name__}: {(str(e) or '-').splitlines()[0]}")
                 continue

@@ -1,20 +1,25 @@
 """Times the attention of an installed library, one JSON request a line.
 
-Started by attest as: python serve.py torch|triton|jax
-Each request has an "op"; each answer has "ok", and when that is false a "kind"
+Started by attest as: python serve.py torch|triton|jax [JOBS]
+JOBS says what will be compiled, in JSON; compile_triton.py describes it. Each request has an "op"; each answer has "ok", and when that is false a "kind"
 ("missing", "unsupported" or "failed") and a "why" in words.
 """
 
 import gc
 import importlib
+import importlib.util
 import json
 import math
 import os
 import platform
+import subprocess
 import sys
+import time
 import traceback
 
 from refusals import Missing, Unsupported
+
+MOST_WORKERS, MOST_SECONDS = 14, 60  # of the processes that compile ahead
 
 
 def clean(value):
@@ -52,6 +57,7 @@ class Server:
             raise Missing(f"{e}; install it, or name another Python with ATTEST_PYTHON") from e
         self.library = module.Library()
         self.cases = {}
+        gc.freeze()  # the collections of drop need not look at what was imported
 
     def answer(self, request):
         op = request["op"]
@@ -73,7 +79,31 @@ class Server:
             return case.run(request["n"], request["mode"], request["cache"])
         if op == "output":
             return case.output(request.get("file"))
+        if op == "rows":
+            case.rows(request["rows"], request["file"])
+            return {}
         raise ValueError(f"no operation {op!r}")
+
+
+class Ahead:
+    """Processes that compile ahead what a library will need, for libraries with a compiler."""
+
+    def __init__(self, library, jobs):
+        script = importlib.util.find_spec("compile_" + library) if jobs else None
+        count = min(max((os.cpu_count() or 1) - 2, 1), MOST_WORKERS) if script else 0
+        self.end = time.monotonic() + MOST_SECONDS
+        self.workers = [
+            subprocess.Popen([sys.executable, script.origin, jobs[0], str(i), str(count)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) for i in range(count)
+        ]
+
+    def wait(self):
+        """Wait for them: they use the GPU, too. What they have not compiled in time is compiled when it is timed."""
+        for worker in self.workers:
+            try:
+                worker.wait(max(self.end - time.monotonic(), 0))
+            except subprocess.TimeoutExpired:
+                worker.kill()
+        self.workers = []
 
 
 def safely(work):
@@ -91,7 +121,7 @@ def safely(work):
 
 def main():
     requests, wire = private_streams()
-    server = None
+    server, ahead = None, Ahead(sys.argv[1], sys.argv[2:])
     for line in requests:
         request = json.loads(line)
         if request["op"] == "close":
@@ -101,6 +131,7 @@ def main():
             nonlocal server
             if server is None:
                 server = Server(sys.argv[1])
+            ahead.wait()
             return server.answer(request)
 
         json.dump(clean(safely(work)), wire, allow_nan=False)

@@ -11,7 +11,8 @@ import time
 import torch
 
 GRAPH_MICROS = 1000.0  # how long a replay should last
-FEWEST, MOST = 10, 1000
+LONG_MICROS = 10_000.0  # a replay of this length may have fewer launches than FEWEST
+FEWEST, MOST, FEWEST_LONG = 10, 1000, 2
 
 
 class Timed:
@@ -59,14 +60,25 @@ class Timed:
         torch.cuda.synchronize()
         return [self.between(graph.replay) / launches for _ in range(n)], launches
 
+    def shortest(self):
+        """The shortest of a few launches, to choose among kernels: one by one if each takes long, else in a graph."""
+        one = lambda: self.between(lambda: self.call(0))
+        self.call(0)
+        if one() > GRAPH_MICROS:
+            return min(one() for _ in range(3))
+        return min(self.replays(3, 1)[0])
+
     def graph(self, sets):
         if sets not in self.graphs:
             graph = self.capture(FEWEST, 1)
             self.between(graph.replay)
             each = self.between(graph.replay) / FEWEST
-            launches = min(max(math.ceil(GRAPH_MICROS / each), FEWEST), MOST)
+            fewest = min(max(math.ceil(LONG_MICROS / each), FEWEST_LONG), FEWEST)
+            launches = min(max(math.ceil(GRAPH_MICROS / each), fewest), MOST)
             launches = -(-launches // sets) * sets  # whole turns through the sets
-            self.graphs[sets] = (self.capture(launches, sets), launches)
+            if (launches, sets) != (FEWEST, 1):
+                graph = self.capture(launches, sets)
+            self.graphs[sets] = (graph, launches)
         return self.graphs[sets]
 
     def capture(self, launches, sets):
