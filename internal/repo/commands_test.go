@@ -67,15 +67,41 @@ type place struct {
 	clang    bool
 }
 
-// workspace builds attest and returns a place to run it.
+// built is the folder of the attest that the tests of documents share, once one of them has built it.
+var built string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
+// buildAttest builds attest, unless an earlier test did, and returns its path.
+func buildAttest(t *testing.T) string {
+	t.Helper()
+	if built == "" {
+		dir, err := os.MkdirTemp("", "attest")
+		if err != nil {
+			t.Fatal(err)
+		}
+		build := exec.Command("go", "build", "-o", filepath.Join(dir, "attest"), "./cmd/attest")
+		build.Dir = root(t)
+		if out, err := build.CombinedOutput(); err != nil {
+			os.RemoveAll(dir)
+			t.Fatalf("go build: %v\n%s", err, out)
+		}
+		built = dir
+	}
+	return filepath.Join(built, "attest")
+}
+
+// workspace returns a place to run attest.
 func workspace(t *testing.T) *place {
 	t.Helper()
 	w := &place{dir: t.TempDir(), bin: t.TempDir()}
-	build := exec.Command("go", "build", "-o", filepath.Join(w.bin, "attest"), "./cmd/attest")
-	build.Dir = root(t)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	symlink(t, buildAttest(t), filepath.Join(w.bin, "attest"))
 	entries, err := os.ReadDir(root(t))
 	if err != nil {
 		t.Fatal(err)

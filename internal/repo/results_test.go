@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/evidence"
@@ -41,6 +42,19 @@ func TestPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	rendered(t, "docs/times.svg", b.String(), "--svg docs/times.svg")
+}
+
+// TestSweepPicture checks that the heat map of the speedups shows the evidence, if the README has one.
+func TestSweepPicture(t *testing.T) {
+	const file = "docs/sweep.svg"
+	if !strings.Contains(readFile(t, "README.md"), file) {
+		t.Skip("the README has no heat map: the evidence has no sweep yet")
+	}
+	var b bytes.Buffer
+	if err := published(t).WriteSweep(&b); err != nil {
+		t.Fatal(err)
+	}
+	rendered(t, file, b.String(), "--sweep "+file)
 }
 
 // rendered checks the content of a file that attest report writes. With -update it writes the
