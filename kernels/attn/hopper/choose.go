@@ -50,6 +50,13 @@ func balanced(c Config) Config {
 	return c
 }
 
+// multicast returns a design of persistent blocks with clusters of two that copy each tile of K and V
+// once.
+func multicast(c Config) Config {
+	c.Multicast, c.Descriptors = true, false
+	return c
+}
+
 // TwoPairs returns Pair for D = 64 with two pairs of warpgroups: each pair splits the keys of
 // 64 rows. Two warpgroups alone leave the special function units idle half of the time.
 func TwoPairs() Config {

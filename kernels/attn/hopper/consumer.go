@@ -24,7 +24,8 @@ func (g *gen) consume() {
 		queries := a.queries(it)
 		Q := queries.At(g.queriesArrived(queries)) // Q has arrived
 
-		g.work.EachTile(it, g.inBlock(), c.perBlock(), func(j build.U32) {
+		skipped := a.passUnseen(it)
+		g.work.EachTile(it, skipped, c.perBlock(), func(j build.U32) {
 			slot := a.K.Wait() // K has arrived
 			wg.Fence()
 			wg.MMA(S, "S = Q·Kᵀ", inputs, Q, inputs, a.K.At(slot), false)
@@ -75,7 +76,7 @@ func (g *gen) consume() {
 			})
 		})
 		if g.queriesAwaited() {
-			k.If(it.Tiles.SetpEq(0), func() { a.queries(it).Signal(wg.Warp) })
+			k.If(it.Tiles.SetpEq(skipped), func() { a.queries(it).Signal(wg.Warp) })
 		} else {
 			if c.Descriptors {
 				a.vs.Set(g.valueFactor(it))
@@ -84,6 +85,40 @@ func (g *gen) consume() {
 		}
 		a.end(it) // O = vs·O/l
 	})
+}
+
+// skipsTiles reports whether a warpgroup may see fewer KV tiles than its block loads: under a causal
+// mask, if the rows that share a tile are more than its keys, and if the second block of a cluster may
+// have no rows.
+func (g *gen) skipsTiles() bool {
+	if g.c.perBlock() > 1 {
+		return false
+	}
+	return g.c.together() > 1 || g.p.Causal && g.c.rows() > g.c.TileN
+}
+
+// passUnseen passes over the item's last KV tiles that the warpgroup's rows do not see, and returns how
+// many tiles of the item the warpgroup skips. It uses the rings and the ping-pong as if it computed
+// them: it waits for each tile, because a barrier counts the arrivals of one round at a time.
+func (a *consumer) passUnseen(it part.Item) (skipped build.U32) {
+	g := a.g
+	if !g.skipsTiles() {
+		return g.inBlock()
+	}
+	k := g.k
+	unseen := g.work.Unseen(it, it.Row0.Add(g.groupRow()), warpgroupRows)
+	k.Loop(0, unseen, 1, func(build.U32) {
+		a.K.Wait()
+		a.K.Signal(a.wg.Warp)
+		if g.c.PingPong > 0 {
+			a.waitPingPong()
+			a.pingPong.Pass(a.wg.Warp, k.F32(1))
+		}
+		a.V.Wait()
+		a.V.Signal(a.wg.Warp)
+		a.K.Skip(1) // V moves with K
+	})
+	return unseen
 }
 
 // consumer is the state of a computing warpgroup.

@@ -28,7 +28,10 @@ type Work struct {
 	// Split blocks of a cluster share the KV tiles of an item, one range each. Rank is the
 	// block's number in its cluster.
 	Split int
-	Rank  build.U32
+	// Together is the number of persistent blocks of a cluster that take neighbouring items of one
+	// head at the same time, with the KV tiles that at least one of them sees. 0 is 1.
+	Together int
+	Rank     build.U32
 	// Balance, if it is not nil, divides the items that are left over when persistent blocks have
 	// equally many.
 	Balance *Balance
@@ -79,7 +82,7 @@ func (w Work) Each(body func(Item)) {
 		w.Ranges.each(w, body)
 		return
 	}
-	rowTiles := Divide(k, w.Mask.SeqQ.Add(w.Rows-1), w.Rows)
+	rowTiles := Divide(k, w.Mask.SeqQ.Add(w.span()-1), w.span())
 	outer, inner := w.Heads, rowTiles // items count through inner first
 	if w.Mask.Causal {
 		outer, inner = rowTiles, w.Heads
@@ -152,23 +155,31 @@ func (w Work) placed() Item {
 // otherwise the same block would get the longest item of every round.
 func (w Work) nth(n build.U32) build.U32 {
 	k := w.K
-	place := k.CtaidX()
+	place, places := Divide(k, k.CtaidX(), w.together()), Divide(k, k.NctaidX(), w.together())
 	if w.Mask.Causal {
-		back := k.NctaidX().Sub(1).Sub(place)
+		back := places.Sub(1).Sub(place)
 		place = back.Selp(place, n.And(1).SetpEq(1))
 	}
-	return n.MadLo(k.NctaidX(), place)
+	return n.MadLo(places, place)
 }
 
-// item returns the item of a head and its query tile t, with this block's KV tiles.
-func (w Work) item(number, head, t build.U32) Item { return w.at(number, head, t.MulLo(w.Rows)) }
+func (w Work) together() int { return max(w.Together, 1) }
 
-// at returns the item of a head that begins at row0.
+// span returns the rows of the items that blocks take together.
+func (w Work) span() int { return w.Rows * w.together() }
+
+// item returns the item of a head and its query tile t, with this block's KV tiles.
+func (w Work) item(number, head, t build.U32) Item { return w.at(number, head, t.MulLo(w.span())) }
+
+// at returns the item of a head that begins at row0, or the block's one of the items that begin there.
 func (w Work) at(number, head, row0 build.U32) Item {
 	k := w.K
 	it := Item{Number: number, Head: head, Row0: row0}
-	first, tiles := w.Mask.Tiles(it.Row0, w.Rows, w.Keys)
+	first, tiles := w.Mask.Tiles(it.Row0, w.span(), w.Keys)
 	it.First, it.Tiles, it.fromZero = first, tiles, w.Mask.fromZero()
+	if w.together() > 1 {
+		it.Row0 = w.Rank.MadLo(w.Rows, row0)
+	}
 	if w.Split > 1 {
 		share := func(rank build.U32) build.U32 { return Divide(k, rank.MulLo(tiles), w.Split) }
 		from := share(w.Rank)
@@ -207,6 +218,16 @@ func (w Work) EachTile(it Item, skip build.U32, step int, body func(j build.U32)
 			return build.Cast[build.S32](left.Get()).SetpLe(0)
 		})
 	})
+}
+
+// Unseen returns how many of an item's last KV tiles no row from row to row+rows-1 sees. Rows beyond the
+// end of the sequence see none.
+func (w Work) Unseen(it Item, row build.U32, rows int) build.U32 {
+	k := w.K
+	seen := Divide(k, w.Mask.End(row, rows).Add(w.Keys-1), w.Keys)
+	seen = seen.Selp(0, row.SetpLt(w.Mask.SeqQ))
+	end := it.First.Add(it.Tiles)
+	return end.Max(seen).Sub(seen).Min(it.Tiles)
 }
 
 // Divide returns x/n rounded down, for x below 2^31. Powers of two and three times such
