@@ -34,6 +34,7 @@ func TestPairMutants(t *testing.T) {
 		{"a key too many in one column", `setp\.gt\.s32 ` + predicate + `, (%r\d+), 105;`, "setp.gt.s32 $1, $2, 104;", 1, "1,1,107"},
 		{"a maximum that is never negative", `fma\.rn\.f32 ` + float + `, ` + float + `, ` + float + `, 0f41000000;`,
 			"max.f32 $2, $2, 0f00000000; fma.rn.f32 $1, $2, $3, 0f41000000;", 0, "negative"},
+		{"a maximum of one of two rows that is never negative", `max\.s32 (%r\d+), (%r\d+), (%r\d+);`, "max.relu.s32 $1, $2, $3;", 20, "negative"},
 		{"the first value of a sum of weights", `mov\.f32 SUM, 0f00000000;`, "mov.f32 SUM, 0f40800000;", 0, "equal"},
 		{"the first value of an output", `mov\.f32 OUT, 0f00000000;`, "mov.f32 OUT, 0f3F800000;", 0, "zeros"},
 		{"a comparison of maxima the wrong way round", `setp\.gt\.f32 ` + predicate + `, ` + float + `, 0f42000000;`, "setp.lt.f32 $1, $2, 0f42000000;", 2, "steps"},

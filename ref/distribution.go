@@ -171,12 +171,18 @@ func against(m *maker, p place, row []float32) {
 }
 
 // someAlong makes rows of Q that have about 3.5·√D elements along the direction of their head, and 0
-// elsewhere. With the keys of against, all logits are near -160.
+// elsewhere. With the keys of against, all logits are near -160. In odd heads half of the rows, chosen at
+// random, have the opposite direction and logits near 160: a kernel may treat rows whose logits are all
+// negative apart, several rows at a time.
 func someAlong(m *maker, p place, row []float32) {
 	share := uint64(1024 * 3.5 / math.Sqrt(float64(len(row))))
+	size := 7.0
+	if p.h%2 == 1 && m.shared.at(uint64(m.dims.Row(p.b, p.h, p.s)))%2 == 0 {
+		size = -size
+	}
 	for i := range row {
 		if m.own.at(m.first(p)+uint64(i))%1024 < share {
-			row[i] = float32(7 * m.direction(p, i, len(row)))
+			row[i] = float32(size * m.direction(p, i, len(row)))
 		}
 	}
 }

@@ -34,7 +34,7 @@ func Distributions() []Distribution {
 		{"constant-v", "all rows of V are equal: every row of O is that row, for any weights", nil, nil, constant},
 		{"rising", "logits rise along the sequence: the running maximum changes with every tile", lean, rising, nil},
 		{"falling", "logits fall along the sequence: the first tile has almost all the weight", lean, falling, nil},
-		{"negative", "all logits are far below zero: shows a maximum that starts at zero or at a bound", someAlong, against, nil},
+		{"negative", "all logits are far below zero, in odd heads those of half of the rows: shows a maximum that starts at zero or at a bound", someAlong, against, nil},
 		{"steps", "logits jump up and down every eight keys, differently in each row: the maxima of rows change in different tiles", levels, groups, nil},
 		{"equal", "in half of the rows all logits are equal, so O is the mean of V: shows each key that is left out or added", halfAlong, halfSame, signs},
 		{"heads", "each head has its own magnitude: shows the use of another head's scale", headsOfQ, headsOfK, headsOfV},
