@@ -74,6 +74,18 @@ func (d TensorDesc) Check() error {
 		return fmt.Errorf("tensor map: elements of type %s cannot be filled with NaN: use a float type, or fill with zeros", d.Type)
 	case d.Addr%16 != 0:
 		return fmt.Errorf("tensor map: the tensor's address %#x is not a multiple of 16", d.Addr)
+	case d.Swizzle < NoSwizzle || d.Swizzle > Swizzle128B:
+		return fmt.Errorf("tensor map: swizzle mode %d is not supported: use 0 to %d", d.Swizzle, Swizzle128B)
+	}
+	for i, n := range d.Dims {
+		if n < 1 || n > 1<<32 {
+			return fmt.Errorf("tensor map: dimension %d has %d elements; it must have 1 to 2^32", i, n)
+		}
+	}
+	for i, n := range d.Steps {
+		if n < 1 || n > 8 {
+			return fmt.Errorf("tensor map: step %d is %d elements; it must be 1 to 8", i, n)
+		}
 	}
 	for i, s := range d.Strides {
 		if s%16 != 0 || s >= 1<<40 {
@@ -91,7 +103,26 @@ func (d TensorDesc) Check() error {
 			return fmt.Errorf("tensor map: box extent %d is %d; it must be 1 to 256", i, b)
 		}
 	}
+	if n := d.boxBytes(); n > mostBox {
+		return fmt.Errorf("tensor map: the box has %d bytes; shared memory has at most %d", n, mostBox)
+	}
 	return d.checkWidth("the box", int(d.Box[0]))
+}
+
+// mostBox is more than the shared memory of any GPU, in bytes.
+const mostBox = 256 << 10
+
+// boxBytes returns the size of a tile in shared memory: steps leave elements out.
+func (d TensorDesc) boxBytes() int {
+	n := d.Type.Bytes()
+	for i, b := range d.Box {
+		step := 1
+		if i > 0 && len(d.Steps) > 0 { // the copy engine ignores the innermost step
+			step = int(d.Steps[i])
+		}
+		n *= (int(b) + step - 1) / step
+	}
+	return n
 }
 
 // checkWidth checks the innermost extent of what is copied.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -147,8 +148,17 @@ func (s *Store) fail(operation string) error {
 	return s.faults(operation)
 }
 
-// mostFile is the largest file of a store in bytes. A record with all its samples has a few MB.
-const mostFile = 256 << 20
+// mostFile is the largest record or text of a store in bytes. A record with all its samples has a few MB.
+// mostEntry is that of an entry of the log and of the head, which have less than 2 kB.
+const mostFile, mostEntry = 256 << 20, 1 << 20
+
+// mostOf returns the largest size of a file of a store, in bytes.
+func mostOf(name string) int64 {
+	if name == headFile || strings.HasPrefix(filepath.ToSlash(name), "log/") {
+		return mostEntry
+	}
+	return mostFile
+}
 
 // readPath reads a file of the store. A store may come from elsewhere, so what is in place of a
 // file may be anything.
@@ -156,7 +166,7 @@ func (s *Store) readPath(name string) ([]byte, error) {
 	if err := s.fail("read"); err != nil {
 		return nil, err
 	}
-	return limited.ReadRegular(s.path(name), mostFile)
+	return limited.ReadRegular(s.path(name), mostOf(name))
 }
 
 func (s *Store) path(parts ...string) string {

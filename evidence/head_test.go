@@ -183,13 +183,25 @@ func TestSameTextTwice(t *testing.T) {
 // TestLargestFile: an archive that announces a file of the largest size is read, one byte more is
 // refused before anything is unpacked.
 func TestLargestFile(t *testing.T) {
-	for size, want := range map[int64]string{mostFile: "a part of one is missing", mostFile + 1: "too large"} {
+	object := objectFile(strings.Repeat("a", 64))
+	for _, c := range []struct {
+		name string
+		size int64
+		want string
+	}{
+		{object, mostFile, "a part of one is missing"},
+		{object, mostFile + 1, "too large"},
+		{headFile, mostEntry, "a part of one is missing"},
+		{headFile, mostEntry + 1, "too large"},
+		{logFile(3), mostEntry, "a part of one is missing"},
+		{logFile(3), mostEntry + 1, "too large"},
+	} {
 		var b bytes.Buffer
-		if err := tar.NewWriter(&b).WriteHeader(&tar.Header{Name: headFile, Size: size, Mode: 0o644}); err != nil {
+		if err := tar.NewWriter(&b).WriteHeader(&tar.Header{Name: filepath.ToSlash(c.name), Size: c.size, Mode: 0o644}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Unpack(&b, t.TempDir()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%d bytes: %v, want %s", size, err, want)
+		if err := Unpack(&b, t.TempDir()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s with %d bytes: %v, want %s", c.name, c.size, err, c.want)
 		}
 	}
 }

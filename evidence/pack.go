@@ -143,8 +143,8 @@ func unpack(r io.Reader, dir string, most int64) error {
 		if !ok || h.Typeflag != tar.TypeReg {
 			continue
 		}
-		if h.Size > mostFile {
-			return fmt.Errorf("%s has %d bytes, which is too large for a record", h.Name, h.Size)
+		if h.Size > mostOf(name) {
+			return fmt.Errorf("%s has %d bytes, which is too large for evidence", h.Name, h.Size)
 		}
 		if err := unpackFile(filepath.Join(dir, filepath.FromSlash(name)), t); err != nil {
 			return err

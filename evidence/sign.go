@@ -36,9 +36,13 @@ func KeyFile() (string, error) {
 }
 
 // NewKey makes a key, writes it to a new file that only the user can read, and returns the public
-// key. store is a folder of evidence: the key must not lie in it, because stores are published.
+// key. store is a folder of evidence: the key must not lie in it or in another store, because stores are
+// published.
 func NewKey(path, store string) (public string, err error) {
-	if inside(path, store) {
+	if !inside(path, store) {
+		store = storeAround(path)
+	}
+	if store != "" {
 		return "", fmt.Errorf("%s lies in the store %s: keep the key elsewhere, or whoever gets the store can sign", path, store)
 	}
 	pub, key, err := ed25519.GenerateKey(rand.Reader)
@@ -61,6 +65,27 @@ func NewKey(path, store string) (public string, err error) {
 		return "", err
 	}
 	return hex.EncodeToString(pub), atomicfile.SyncDir(filepath.Dir(path))
+}
+
+// storeAround returns the folder of evidence in which a file lies or would lie, or "".
+func storeAround(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		abs = filepath.Join(real, filepath.Base(abs))
+	}
+	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
+		_, noHead := os.Stat(filepath.Join(dir, headFile))
+		_, noLog := os.Stat(filepath.Join(dir, "log"))
+		if noHead == nil && noLog == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
 }
 
 func inside(path, dir string) bool {

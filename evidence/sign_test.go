@@ -116,6 +116,13 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
+	if err := os.MkdirAll(filepath.Join(dir, "other", "log"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "other", "head.json"), "{}")
+	if _, err := evidence.NewKey(filepath.Join(dir, "other", "keys", "key"), filepath.Join(dir, "store")); err == nil || !strings.Contains(err.Error(), "lies in the store") {
+		t.Errorf("a key in a store that --evidence does not name: %v", err)
+	}
 	key := filepath.Join(dir, "a.key")
 	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)

@@ -2,6 +2,7 @@ package emu
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -309,5 +310,33 @@ func TestTensorFaults(t *testing.T) {
 		copy(coords, bytesOf(uint32(c.at[0]), uint32(c.at[1])))
 		err := launchText(t, d, c.text, device.Launch{Params: []device.Param{device.Ptr(buf), c.m.Param(), m.Param(), coords}})
 		wantFault(t, err, c.want)
+	}
+}
+
+// TestTensorDamaged changes each bit of a tensor map, as a kernel can that writes one. The copies may
+// fail, but not by a bug of the emulator.
+func TestTensorDamaged(t *testing.T) {
+	d := deviceFor(t, ptx.SM90a, Options{Memory: 1 << 24})
+	buf := bufferWith(t, d, make([]byte, 1024))
+	good, err := d.TensorMap(device.TensorDesc{Type: ptx.U32, Addr: buf.Addr(), Dims: []uint64{8}, Box: []uint32{4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := d.Load("k.ptx", tensorText(1, 16, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := mod.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for bit := range 8 * len(good) {
+		m := good
+		m[bit/8] ^= 1 << (bit % 8)
+		var bug *device.Bug
+		err := k.Launch(t.Context(), device.Launch{Params: []device.Param{device.Ptr(buf), m.Param(), good.Param(), make([]byte, 40)}})
+		if errors.As(err, &bug) {
+			t.Errorf("bit %d: %v", bit, err)
+		}
 	}
 }

@@ -19,6 +19,8 @@ type files struct {
 	dir  string // the folder of the launch file, relative to root
 	most int64  // bytes of a file
 	read map[string][]byte
+	// programs are the launch file and the PTX files of the run, which no launch replaces.
+	programs []os.FileInfo
 }
 
 // openFiles opens the folder of --root, or the folder of the launch file without one.
@@ -93,11 +95,25 @@ func (f *files) Read(path string) ([]byte, error) {
 	return data, nil
 }
 
+// protect keeps Save from replacing a file.
+func (f *files) protect(path string) {
+	if info, err := os.Stat(path); err == nil {
+		f.programs = append(f.programs, info)
+	}
+}
+
 // Save replaces a file.
 func (f *files) Save(path string, data []byte) error {
 	name, err := f.name(path)
 	if err != nil {
 		return err
+	}
+	if info, err := f.root.Stat(name); err == nil {
+		for _, p := range f.programs {
+			if os.SameFile(p, info) {
+				return fmt.Errorf("%s is the launch file or a PTX file of this run: save to another file", path)
+			}
+		}
 	}
 	return f.explain(atomicfile.WriteIn(f.root, name, data))
 }

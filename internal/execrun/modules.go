@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/internal/cli"
@@ -54,6 +55,9 @@ func (x *Runner) another(name string) (*cli.File, error) {
 	text, err := x.files.Read(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if in, err := x.files.name(name); err == nil {
+		x.files.protect(filepath.Join(x.files.root.Name(), in))
 	}
 	f := cli.ParseFile(name, string(text))
 	if f.Module == nil {

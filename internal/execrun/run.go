@@ -115,8 +115,12 @@ func (x *Runner) readLaunches() (err error) {
 	if most == 0 {
 		most = math.MaxInt64 - 1
 	}
-	x.files, err = openFiles(x.Root, x.Launch, most)
-	return err
+	if x.files, err = openFiles(x.Root, x.Launch, most); err != nil {
+		return err
+	}
+	x.files.protect(x.Launch)
+	x.files.protect(x.file.Path)
+	return nil
 }
 
 // save writes the files of --listing and --sarif.

@@ -43,6 +43,7 @@ const fileKernel = `.version 8.4
 	.shared .align 128 .b8 tile[1024];
 	.shared .align 8 .b64 bar;
 	mov.b64 %rd0, map;
+	cvta.param.u64 %rd0, %rd0;
 	mov.b32 %r0, tile;
 	mov.b32 %r1, bar;
 	mbarrier.init.shared.b64 [%r1], 1;

@@ -10,12 +10,12 @@ import (
 // frequent, because a text that is refused tests only the parser and the verifier.
 var operators = []func(*work){
 	remove, duplicate, swapLines, take, splice, guard, number, form, modifier,
-	register, register, anyRegister, swapOperands, takeOperand, target, anyWord, declaration, directive, character,
+	register, register, anyRegister, swapOperands, takeOperand, target, anyWord, declaration, directive, character, retarget,
 }
 
 var weights = []int{
 	8, 6, 6, 8, 8, 6, 14, 12, 8,
-	10, 10, 3, 8, 5, 4, 2, 6, 2, 1,
+	10, 10, 3, 8, 5, 4, 2, 6, 2, 1, 2,
 }
 
 var totalWeight = func() (n int) {
@@ -274,6 +274,22 @@ func declaration(w *work) {
 // directive inserts a directive, a scope or a variable.
 func directive(w *work) {
 	w.insert(w.r.IntN(len(w.lines)+1), newLine(directives[w.r.IntN(len(directives))]))
+}
+
+// retarget gives the text another target or PTX version, which may lack some of its instructions.
+func retarget(w *work) {
+	for i, l := range w.lines {
+		for _, h := range headers {
+			if strings.HasPrefix(l.raw, h[0]) && w.r.IntN(2) == 0 {
+				w.lines[i] = newLine(h[0] + " " + h[1+w.r.IntN(len(h)-1)])
+			}
+		}
+	}
+}
+
+var headers = [][]string{
+	strings.Fields(".target sm_50 sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_90a sm_100a sm_100f sm_103a sm_120a"),
+	strings.Fields(".version 6.0 7.0 7.8 8.0 8.6 9.0"),
 }
 
 // character damages the text itself: it removes or repeats a character, or cuts a line off.

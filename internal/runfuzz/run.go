@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,9 @@ func Run(ctx context.Context, text string, s Setting) (res Result, err error) {
 		_, _ = parse.Parse("k.ptx", text)
 		return Result{}, nil
 	}
+	if s.Newer {
+		target = newer(target, s.Args)
+	}
 	w := &watch{}
 	dev, err := emu.New(target, s.options(w))
 	if err != nil {
@@ -59,6 +63,16 @@ func Run(ctx context.Context, text string, s Setting) (res Result, err error) {
 		return refused(err)
 	}
 	defer mod.Close()
+	a := &args{dev: dev, r: random(s.Args, 4), functions: functions(mod, text)}
+	if s.Again {
+		first := mod
+		if mod, err = dev.Load("k.ptx", text); err != nil {
+			return refused(err) // the memory does not suffice for two
+		}
+		if s.Check {
+			_ = first.Close() // a kernel may then use a variable or a function that is gone
+		}
+	}
 	if s.Check {
 		m, err := parse.Parse("k.ptx", text)
 		if err != nil {
@@ -76,23 +90,56 @@ func Run(ctx context.Context, text string, s Setting) (res Result, err error) {
 			res.Outcome = Ran
 			res.Launches++
 			w.off = !l.Watch
-			if err := launch(ctx, dev, k, l.Launch, w, text); err != nil {
+			if err := launch(ctx, a, k, l.Launch, w, text); err != nil {
 				return res, err
 			}
 		}
 	}
+	if s.Compare && res.Outcome == Ran {
+		return res, compare(ctx, text, target, s)
+	}
 	return res, nil
 }
 
-// entries returns the names of the kernels of a text. It is faster than a parser.
-func entries(text string) iter.Seq[string] {
+// newer returns a GPU that runs code for a target.
+func newer(target ptx.Target, choice uint64) ptx.Target {
+	all := slices.Concat(emu.Targets(), ptx.Blackwell)
+	if t := all[choice%uint64(len(all))]; t.Runs(target) {
+		return t
+	}
+	return target
+}
+
+// functions returns the addresses of the device functions of a module.
+func functions(m device.Module, text string) (all []uint64) {
+	f, ok := m.(device.FunctionModule)
+	if !ok {
+		return nil
+	}
+	for name := range names(text, ".func") {
+		if addr, err := f.Function(name); err == nil {
+			all = append(all, addr)
+		}
+	}
+	return all
+}
+
+// entries returns the names of the kernels of a text.
+func entries(text string) iter.Seq[string] { return names(text, ".entry") }
+
+// names returns the names of the kernels or of the functions of a text. It is faster than a parser.
+func names(text, directive string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {
 			var ok bool
-			if _, text, ok = strings.Cut(text, ".entry"); !ok {
+			if _, text, ok = strings.Cut(text, directive); !ok {
 				return
 			}
 			text = strings.TrimLeft(text, " \t\n")
+			if strings.HasPrefix(text, "(") { // the results of a function
+				_, text, _ = strings.Cut(text, ")")
+				text = strings.TrimLeft(text, " \t\n")
+			}
 			if end := strings.IndexAny(text, "( \t\n{"); end > 0 && !yield(text[:end]) {
 				return
 			}
@@ -134,10 +181,10 @@ func refused(err error) (Result, error) {
 }
 
 // launch runs a kernel once and makes the reports of what was observed.
-func launch(ctx context.Context, dev *emu.Device, k device.Kernel, l device.Launch, w *watch, text string) error {
+func launch(ctx context.Context, a *args, k device.Kernel, l device.Launch, w *watch, text string) error {
 	var buffers []device.Buffer
 	if l.Params == nil {
-		l.Params, buffers = params(dev, k.Info())
+		l.Params, buffers = a.params(k.Info())
 	}
 	limited, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()

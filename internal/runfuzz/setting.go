@@ -1,8 +1,8 @@
 package runfuzz
 
 import (
-	"encoding/binary"
 	"math"
+	"math/rand/v2"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
@@ -14,7 +14,11 @@ type Setting struct {
 	// Launches are the launches of each kernel, one after the other. One without params gets buffers
 	// that fit the kernel.
 	Launches []Launch
-	Check    bool // run the checks of the verifier that are only warnings, too
+	Check    bool   // run the checks of the verifier that are only warnings, too
+	Compare  bool   // compare the bits of launches with and without checkers
+	Newer    bool   // run on another GPU than the oldest that runs the text
+	Again    bool   // load the text twice, so that one module gets the addresses of the other
+	Args     uint64 // the seed of the arguments
 }
 
 // Launch is one launch of a setting.
@@ -43,7 +47,7 @@ const launches = 10
 // settings returns the setting of a seed.
 func settings(seed uint64) Setting {
 	r := random(seed, 2)
-	s := Setting{Check: r.IntN(8) == 0}
+	s := Setting{Check: r.IntN(8) == 0, Compare: r.IntN(32) == 0, Newer: r.IntN(8) == 0, Again: r.IntN(16) == 0, Args: r.Uint64()}
 	s.Options = emu.Options{
 		MaxInstructions: fewSteps, Schedule: schedules[r.IntN(len(schedules))],
 		KeepGoing: r.IntN(4) == 0, GuardShared: r.IntN(2) == 0, FMA: emu.FMA(r.IntN(2)),
@@ -58,7 +62,11 @@ func settings(seed uint64) Setting {
 		s.Options.Hold = 1 + r.IntN(60)
 	}
 	for range launches {
-		s.Launches = append(s.Launches, Launch{Launch: shapes[r.IntN(len(shapes))]})
+		l := shapes[r.IntN(len(shapes))]
+		if r.IntN(8) == 0 {
+			l = randomShape(r)
+		}
+		s.Launches = append(s.Launches, Launch{Launch: l})
 	}
 	last := &s.Launches[launches-1]
 	last.Watch = r.IntN(8) < 3
@@ -116,6 +124,18 @@ var wide = []device.Launch{
 	{Grid: device.D(1), Block: device.D(8, 4, 3), Shared: shared},
 }
 
+// randomShape returns a launch of few threads in any arrangement.
+func randomShape(r *rand.Rand) device.Launch {
+	dim := func(n int) device.Dim { return device.D(1+r.IntN(n), 1+r.IntN(n), 1+r.IntN(n)) }
+	l := device.Launch{Grid: dim(2), Block: dim(3), Shared: 16 << r.IntN(9), Cooperative: r.IntN(8) == 0, Dependent: r.IntN(8) == 0}
+	if r.IntN(2) == 0 {
+		l.Cluster = dim(2)
+		c := l.Cluster
+		l.Grid = device.D(c.X*(1+r.IntN(2)), c.Y, c.Z)
+	}
+	return l
+}
+
 // hostile are launches that must be refused, or that come near to a limit.
 var hostile = []device.Launch{
 	{},
@@ -135,41 +155,4 @@ var hostile = []device.Launch{
 	{Grid: device.D(1), Block: device.D(32), Params: []device.Param{nil, {}}},
 	{Grid: device.D(1), Block: device.D(32), Params: []device.Param{device.U64(math.MaxUint64)}},
 	{Grid: device.D(1), Block: device.D(32), Params: []device.Param{device.U64(1 << 40), device.U64(3 << 40), device.U32(1 << 31)}},
-}
-
-// params returns arguments of a kernel: pointers to small buffers where a pointer may be needed, and
-// small numbers elsewhere.
-func params(dev *emu.Device, info device.KernelInfo) (ps []device.Param, buffers []device.Buffer) {
-	for _, p := range info.Params {
-		data := make(device.Param, p.Size)
-		if p.Size < 8 {
-			copy(data, []byte{8})
-		} else if b, err := dev.Alloc(bufferBytes); err == nil {
-			_ = b.Write(0, content(b.Addr()))
-			copy(data, device.Ptr(b))
-			buffers = append(buffers, b)
-		}
-		ps = append(ps, data)
-	}
-	return ps, buffers
-}
-
-// content returns the bytes of a buffer. Kernels of the instruction table load their registers from
-// slots of 16 bytes, so that some slots hold addresses of the buffer, and others numbers.
-func content(addr uint64) []byte {
-	data := make([]byte, 0, bufferBytes)
-	for i := uint64(0); len(data) < bufferBytes/2; i++ {
-		v := addr + bufferBytes/2 + 16*(i%32)
-		switch i % 4 {
-		case 1:
-			v = i
-		case 2:
-			v = 16 * i // an address in shared memory
-		case 3:
-			v = math.Float64bits(1.5) | uint64(math.Float32bits(-2)) | i
-		}
-		data = binary.LittleEndian.AppendUint64(data, v)
-		data = binary.LittleEndian.AppendUint64(data, ^i)
-	}
-	return append(data, make([]byte, bufferBytes-len(data))...)
 }

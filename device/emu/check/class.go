@@ -41,10 +41,10 @@ type class struct {
 	strong bool // the access is strong: atomic, volatile, relaxed, acquire or release
 	// release and acquire say that the instruction itself is a release or an acquire.
 	release, acquire bool
-	wide             bool // the scope is larger than the block
+	scope            scope
 	async            bool // the accesses are asynchronous
 	proxy            bool // the accesses go through the async proxy
-	relaxed          bool // barriers: neither release nor acquire; loads: ld.relaxed
+	relaxed          bool // barriers: neither release nor acquire; loads and atomics: .relaxed is written
 	rows             bool // it loads rows of a matrix: see rowLoads
 	read             bool // cp.async.bulk.wait_group.read
 	keep             int  // N of wait_group
@@ -59,9 +59,30 @@ type class struct {
 	element          int  // a strong access: bytes of one element of a vector or packed type, or 0
 }
 
+// scope is the set of threads that a strong access or a fence concerns. It is also a distance: the smallest
+// scope that includes two threads.
+type scope uint8
+
+const (
+	scopeBlock scope = iota
+	scopeCluster
+	scopeGPU // and larger ones
+	scopes
+)
+
+func scopeOf(in *observe.Inst) scope {
+	switch {
+	case in.Has("cta"):
+		return scopeBlock
+	case in.Has("cluster"):
+		return scopeCluster
+	}
+	return scopeGPU
+}
+
 // classify derives what the checkers need from the instruction table.
 func classify(in *observe.Inst) class {
-	k, c := in.Match.Class(), class{wide: !in.Has("cta")}
+	k, c := in.Match.Class(), class{scope: scopeOf(in)}
 	switch k.Unit {
 	case isa.UnitBarrier:
 		if k.Writes == 0 { // operations on mbarriers are announced separately
@@ -94,8 +115,9 @@ func (c *class) access(in *observe.Inst, k isa.Class) {
 	switch k.Role {
 	case isa.RoleAtomic, isa.RoleReduction, isa.RoleAsyncReduction:
 		c.atomic, c.strong, c.blind = true, true, k.Role != isa.RoleAtomic
+		c.relaxed = sem == "relaxed"
 	default:
-		c.relaxed = k.Role == isa.RoleLoad && in.Has("relaxed")
+		c.relaxed = k.Role == isa.RoleLoad && sem == "relaxed"
 		c.strong = sem != "" || in.Has("volatile") || in.Has("mmio")
 	}
 	c.load = k.Role == isa.RoleLoad && !c.strong

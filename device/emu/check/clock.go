@@ -208,35 +208,85 @@ type view struct {
 	// acquires. The next fence makes them acquires. What passed only through reads that PTX calls
 	// relaxed (ld.relaxed) is in relaxed, the rest is in loose: many kernels rely on volatile
 	// reads and plain atomics.
-	loose, relaxed *clock
-	// block and gpu are what a strong write passes on that is not a release itself: what the
-	// thread knew at its last fence of block scope, and of GPU scope.
-	block, gpu *released
+	loose, relaxed pending
+	// fenced is what a strong write passes on that is not a release itself, by the distance of the
+	// reader: what the thread knew at its last fence whose scope includes such readers.
+	fenced [scopes]*released
+}
+
+// pending is what a thread would know if the reads of flags were acquires, by the distance of the
+// threads that set the flags. A fence makes acquires of the reads whose flags were set within its scope.
+type pending [scopes]*clock
+
+// covered reports whether q adds nothing to p.
+func (p *pending) covered(q *pending) bool {
+	for d := range p {
+		if !p[d].covered(q[d]) {
+			return false
+		}
+	}
+	return true
+}
+
+// joined returns what p and q have.
+func (p pending) joined(q *pending) pending {
+	for d := range p {
+		p[d] = joined(p[d], q[d])
+	}
+	return p
+}
+
+// within returns what is pending from threads in a scope, joined with c.
+func (p *pending) within(s scope, c *clock) *clock {
+	for d := range s + 1 {
+		c = joined(c, p[d])
+	}
+	return c
+}
+
+// beyond returns p without what is pending from threads in a scope.
+func (p pending) beyond(s scope) pending {
+	clear(p[:s+1])
+	return p
 }
 
 // released is what one thread passes on to another.
 type released struct {
-	c, shared, global, loose, relaxed *clock
-
-	gpu *released // what fences of GPU scope have released on the way
+	c, shared, global *clock
+	loose, relaxed    pending
+	// fenced is what fences have released on the way, by distance; those for the block are not kept.
+	fenced [scopes]*released
 }
 
 // with returns the view after the thread has learnt what r passes on.
 func (v *view) with(r *released) *view {
 	if r == nil || v.c.covered(r.c) && v.shared.covered(r.shared) && v.global.covered(r.global) &&
-		v.loose.covered(r.loose) && v.relaxed.covered(r.relaxed) && (r.gpu == nil || r.gpu == v.gpu) {
+		v.loose.covered(&r.loose) && v.relaxed.covered(&r.relaxed) && v.hasFences(r) {
 		return v
 	}
 	n := *v
 	n.c, n.shared, n.global = joined(v.c, r.c), joined(v.shared, r.shared), joined(v.global, r.global)
-	n.loose, n.relaxed = joined(v.loose, r.loose), joined(v.relaxed, r.relaxed)
-	n.gpu = both(v.gpu, r.gpu)
+	n.loose, n.relaxed = v.loose.joined(&r.loose), v.relaxed.joined(&r.relaxed)
+	for d := range n.fenced {
+		n.fenced[d] = both(n.fenced[d], r.fenced[d])
+	}
 	return &n
+}
+
+func (v *view) hasFences(r *released) bool {
+	for d, f := range r.fenced {
+		if f != nil && f != v.fenced[d] {
+			return false
+		}
+	}
+	return true
 }
 
 // passes returns what a thread with this view passes on.
 func (v *view) passes() *released {
-	return &released{v.c, v.shared, v.global, v.loose, v.relaxed, v.gpu}
+	r := &released{v.c, v.shared, v.global, v.loose, v.relaxed, v.fenced}
+	r.fenced[scopeBlock] = nil
+	return r
 }
 
 // add joins what s passes on into r, which must not be shared.
@@ -245,8 +295,10 @@ func (r *released) add(s *released) {
 		return
 	}
 	r.c, r.shared, r.global = joined(r.c, s.c), joined(r.shared, s.shared), joined(r.global, s.global)
-	r.loose, r.relaxed = joined(r.loose, s.loose), joined(r.relaxed, s.relaxed)
-	r.gpu = both(r.gpu, s.gpu)
+	r.loose, r.relaxed = r.loose.joined(&s.loose), r.relaxed.joined(&s.relaxed)
+	for d := range r.fenced {
+		r.fenced[d] = both(r.fenced[d], s.fenced[d])
+	}
 }
 
 // both returns what r and s pass on together.

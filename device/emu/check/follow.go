@@ -27,8 +27,16 @@ type heldLoad struct {
 	lanes uint32
 }
 
+// loadEnder is a part whose findings about loads need the whole launch.
+type loadEnder interface{ endLoads() }
+
 // Again starts the second run of the launch if there are findings about loads.
 func (l *launch) Again() observe.LaunchObserver {
+	for _, p := range l.parts {
+		if e, ok := p.(loadEnder); ok {
+			e.endLoads()
+		}
+	}
 	if l.first != nil || len(l.suspects) == 0 {
 		return nil
 	}

@@ -24,6 +24,7 @@ type order struct {
 	freeZones  zonesList
 	cellsOnly  bool          // no read is deferred: see order_zones.go
 	stopped    []*orderWatch // clusters in which some threads did not end
+	loadsEnded bool          // endLoads was called
 }
 
 // place is an address through which threads synchronise.
@@ -76,7 +77,7 @@ type orderWatch struct {
 	brought  []bool               // by rank and instruction: an ldmatrix has found its rows written
 	works    map[uint64]*work     // by number: work that mbarriers count
 	lastWork uint64
-	flags    map[place]*syncVar // the flags in shared memory by which threads synchronise
+	flags    map[place]*syncVar // the flags by which only threads of the cluster synchronise
 	barList  []*mbar            // by agent, after the warps
 	ends     []released         // by rank: what the threads of the block knew when they ended
 	cur      current

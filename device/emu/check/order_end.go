@@ -45,7 +45,8 @@ func (o *order) stop(c *orderWatch) {
 // endLaunch checks the mbarriers of clusters that were stopped. After a fault it does not: the
 // copies that the mbarriers wait for might have come later.
 func (o *order) endLaunch(_ *cluster, err error) {
-	o.checkUndefined()
+	o.endLoads()
+	o.recordWritten()
 	var f *device.Fault
 	if errors.As(err, &f) {
 		return

@@ -54,8 +54,18 @@ func strongBoth(e, f *event) bool {
 	if !e.class.strong || !f.class.strong || e.class.proxy != f.class.proxy {
 		return false
 	}
-	sameBlock := e.w.cl == f.w.cl && e.w.rank == f.w.rank
-	return sameBlock || e.class.wide && f.class.wide
+	return min(e.class.scope, f.class.scope) >= distance(e.w, f.w)
+}
+
+// distance returns the smallest scope that includes two warps.
+func distance(a, b *warp) scope {
+	switch {
+	case a.cl != b.cl:
+		return scopeGPU
+	case a.rank != b.rank:
+		return scopeCluster
+	}
+	return scopeBlock
 }
 
 // silent reports whether the current access stores the value that the memory already has.
@@ -238,8 +248,9 @@ func (c *orderWatch) reportRace(e *event, lanes uint32, wrote, silent bool) {
 // read may be by a third thread that passed the flag on.
 func (c *orderWatch) blameFlag(d *finding.Finding, e *event, lanes uint32, wrote bool) {
 	v := c.cur.v
-	customary := v.loose != nil && c.known(e, lanes, wrote, true, v.loose)
-	if !customary && (v.relaxed == nil || !c.known(e, lanes, wrote, true, joined(v.loose, v.relaxed))) {
+	loose := v.loose.within(scopeGPU, nil)
+	customary := loose != nil && c.known(e, lanes, wrote, true, loose)
+	if all := v.relaxed.within(scopeGPU, loose); !customary && (all == loose || !c.known(e, lanes, wrote, true, all)) {
 		return
 	}
 	d.Why = "a flag that was set after the other access has been read before this access, but the read of the flag is not an acquire"
@@ -247,7 +258,7 @@ func (c *orderWatch) blameFlag(d *finding.Finding, e *event, lanes uint32, wrote
 		d.Severity = finding.Warning
 		d.Why += "; many kernels rely on it, but PTX does not promise it"
 	}
-	d.Fix = "fence.acq_rel (__threadfence) after the read of the flag, or ld.acquire"
+	d.Fix = "fence.acq_rel (__threadfence) after the read of the flag, or ld.acquire, with a scope that includes both threads"
 }
 
 // lanesOf reports whether two lanes of a warp started the copies e and f by one instruction.

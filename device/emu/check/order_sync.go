@@ -86,15 +86,17 @@ func (w *warp) converge(lanes uint32) {
 	w.setView(lanes, &v)
 }
 
-// fence makes later strong writes of lanes pass on what the lanes know now.
+// fence makes later strong writes of lanes pass on what the lanes know now, to threads in its scope. It
+// makes acquires of earlier reads of flags that such threads have set.
 func (w *warp) fence(lanes uint32, cls *class) {
 	r := w.release(lanes)
-	r.c, r.loose, r.relaxed, r.gpu = joined(joined(r.c, r.loose), r.relaxed), nil, nil, nil
+	r.c = r.relaxed.within(cls.scope, r.loose.within(cls.scope, r.c))
+	r.loose, r.relaxed, r.fenced = r.loose.beyond(cls.scope), r.relaxed.beyond(cls.scope), [scopes]*released{}
 	w.change(lanes, func(v *view) {
-		v.c, v.loose, v.relaxed = joined(joined(v.c, v.loose), v.relaxed), nil, nil
-		v.block = r
-		if cls.wide {
-			v.gpu = r
+		v.c = v.relaxed.within(cls.scope, v.loose.within(cls.scope, v.c))
+		v.loose, v.relaxed = v.loose.beyond(cls.scope), v.relaxed.beyond(cls.scope)
+		for d := range cls.scope + 1 {
+			v.fenced[d] = r
 		}
 	})
 }
@@ -169,7 +171,7 @@ func (c *orderWatch) arriveCluster(w *warp, lanes uint32, relaxed bool) {
 	}
 	var last *released
 	for m := lanes; m != 0; m &= m - 1 {
-		if r := w.view(bits.TrailingZeros32(m)).gpu; r != last {
+		if r := w.view(bits.TrailingZeros32(m)).fenced[scopeCluster]; r != last {
 			c.meeting.add(r)
 			last = r
 		}
@@ -198,11 +200,12 @@ func (c *orderWatch) open(o *observe.Opening) {
 	each(func(w *warp, lanes uint32) { w.acquire(lanes, all) })
 }
 
-// syncVar is memory through which threads synchronise: what its strong writes have released to
-// the block and to the GPU.
+// syncVar is memory through which threads synchronise: what its strong writes have released, by the
+// distance of the reader from the thread that wrote last.
 type syncVar struct {
-	block, gpu released
-	cl         *orderWatch // the cluster that wrote it last
+	released [scopes]released
+	cl       *orderWatch // the cluster that wrote it last, and the rank of the block
+	rank     int
 }
 
 // place returns the address that a lane accesses.
@@ -213,9 +216,10 @@ func (c *orderWatch) place(a *observe.Access, lane int) place {
 	return place{alloc: a.Alloc, offset: int(a.Offsets[lane])}
 }
 
-// flagsOf returns the syncVars in the memory of an access.
+// flagsOf returns the syncVars in the memory of an access. If the program has no flags for other clusters,
+// clusters run at the same time, and each has the flags of its blocks for itself.
 func (c *orderWatch) flagsOf(a *observe.Access) map[place]*syncVar {
-	if a.Space == ptx.Shared {
+	if a.Space == ptx.Shared || !c.l.Serial {
 		return c.flags
 	}
 	return c.o.flags
@@ -224,20 +228,16 @@ func (c *orderWatch) flagsOf(a *observe.Access) map[place]*syncVar {
 // releaseFlags handles a strong write. A release passes on all that the thread knows; another strong
 // write passes on what the thread knew at its last fence.
 func (c *orderWatch) releaseFlags(w *warp, a *observe.Access, cls *class) {
-	if a.Space == ptx.Global && !c.l.Serial {
-		return
-	}
 	for m := a.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		v := w.view(l)
-		block, gpu := v.block, v.gpu
+		passes := w.view(l).fenced
 		if cls.release {
-			block = w.release(1 << l)
-			if cls.wide {
-				gpu = block
+			r := w.release(1 << l)
+			for d := range cls.scope + 1 {
+				passes[d] = r
 			}
 		}
-		if block == nil && gpu == nil {
+		if passes == [scopes]*released{} {
 			continue
 		}
 		flags, at := c.flagsOf(a), c.place(a, l)
@@ -246,33 +246,50 @@ func (c *orderWatch) releaseFlags(w *warp, a *observe.Access, cls *class) {
 			s = &syncVar{}
 			flags[at] = s
 		}
-		s.pass(c, block, gpu)
+		s.pass(c, w.rank, &passes)
 	}
 }
 
-// pass adds what a thread of a cluster releases. Clocks of different clusters have different
-// agents, so what an earlier writer of another cluster released is converted first.
-func (s *syncVar) pass(c *orderWatch, block, gpu *released) {
-	if s.cl != nil && s.cl != c {
-		s.gpu = *s.gpu.abroad(s.cl)
-		s.block = released{}
+// pass adds what a thread of a block releases. What earlier writers have released counts for the readers of
+// this one as far as it reached its block. Clocks of different clusters have different agents, so what a
+// writer of another cluster released is converted.
+func (s *syncVar) pass(c *orderWatch, rank int, passes *[scopes]*released) {
+	switch {
+	case s.cl == nil:
+	case s.cl != c:
+		r := s.released[scopeGPU].moved(s.cl, c)
+		s.released = [scopes]released{*r, *r, *r}
+	case s.rank != rank:
+		s.released[scopeBlock] = s.released[scopeCluster]
 	}
-	s.cl = c
-	s.block.add(block)
-	s.gpu.add(gpu)
+	s.cl, s.rank = c, rank
+	for d, r := range passes {
+		s.released[d].add(r)
+	}
 }
 
-// abroad converts what a cluster released for clocks of other clusters.
-func (r *released) abroad(from *orderWatch) *released {
+// moved converts what a cluster released for the clocks of another cluster.
+func (r *released) moved(from, to *orderWatch) *released {
 	move := func(k *clock) *clock {
 		if k == nil {
 			return nil
 		}
 		n := &clock{far: k.far}
 		n.addFar([]far{{from.Index, k.own}})
+		for i, f := range n.far {
+			if f.cluster == to.Index { // it comes back to where it was known first
+				n.own = f.own
+				n.far = append(n.far[:i], n.far[i+1:]...)
+				break
+			}
+		}
 		return n
 	}
-	return &released{c: move(r.c), shared: move(r.shared), global: move(r.global), loose: move(r.loose), relaxed: move(r.relaxed)}
+	n := &released{c: move(r.c), shared: move(r.shared), global: move(r.global)}
+	for d := range scopes {
+		n.loose[d], n.relaxed[d] = move(r.loose[d]), move(r.relaxed[d])
+	}
+	return n
 }
 
 // acquireFlags handles a strong read: the thread learns what the flag passes on. If the read is not an
@@ -288,19 +305,33 @@ func (c *orderWatch) acquireFlags(w *warp, a *observe.Access, cls *class) {
 		if s == nil {
 			continue
 		}
-		r := s.gpu
-		if s.cl == c {
-			r.add(&s.block)
-		} else {
-			r = *s.gpu.abroad(s.cl)
+		d := s.distance(c, w.rank)
+		r := s.released[d]
+		if d == scopeGPU {
+			r = *r.moved(s.cl, c)
 		}
 		switch {
-		case cls.acquire:
-		case cls.relaxed:
-			r = released{relaxed: joined(joined(r.c, r.loose), r.relaxed)}
+		case cls.acquire && cls.scope >= d:
+		case cls.relaxed || cls.acquire:
+			known := r.c
+			r = released{relaxed: r.relaxed.joined(&r.loose)}
+			r.relaxed[d] = joined(r.relaxed[d], known)
 		default:
-			r = released{loose: joined(r.c, r.loose), relaxed: r.relaxed}
+			known := r.c
+			r = released{loose: r.loose, relaxed: r.relaxed}
+			r.loose[d] = joined(r.loose[d], known)
 		}
 		w.acquire(1<<l, &r)
 	}
+}
+
+// distance returns the smallest scope that includes the last writer and a block.
+func (s *syncVar) distance(c *orderWatch, rank int) scope {
+	switch {
+	case s.cl != c:
+		return scopeGPU
+	case s.rank != rank:
+		return scopeCluster
+	}
+	return scopeBlock
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -56,9 +57,33 @@ func (c *orderWatch) checkNeverWritten() {
 	}
 }
 
-// checkUndefined reports the early reads of global memory that was never written. Then it records
-// what the launch has written.
-func (o *order) checkUndefined() {
+// endLoads reports the early reads of global memory that was never written. It is called before a second
+// run of the launch, which follows the values of these reads.
+func (o *order) endLoads() {
+	if o.loadsEnded {
+		return
+	}
+	o.loadsEnded = true
+	o.eachUndefined(func(_ *observe.Alloc, at *cell, _, _ int) {
+		at.eachEarly(func(r *early) {
+			if !at.wasWritten() || r.e.class.atomic { // an atomic is itself the write
+				r.e.w.cl.reportUnwritten(r)
+			}
+		})
+	})
+}
+
+// recordWritten records what the launch has written.
+func (o *order) recordWritten() {
+	o.eachUndefined(func(a *observe.Alloc, at *cell, off, size int) {
+		if at.wasWritten() {
+			a.Undefined.Remove(off, size)
+		}
+	})
+}
+
+// eachUndefined calls do for each cell of allocations that have undefined bytes.
+func (o *order) eachUndefined(do func(a *observe.Alloc, at *cell, off, size int)) {
 	all := o.everything
 	if all == nil {
 		all = &o.merge.all
@@ -68,21 +93,14 @@ func (o *order) checkUndefined() {
 			continue
 		}
 		cells.each(func(at *cell, off, size int) {
-			if at.flags&isSplit != 0 {
-				return
-			}
-			written := at.w != nil || at.flags&isWritten != 0
-			at.eachEarly(func(r *early) {
-				if !written || r.e.class.atomic { // an atomic is itself the write
-					r.e.w.cl.reportUnwritten(r)
-				}
-			})
-			if written {
-				a.Undefined.Remove(off, size)
+			if at.flags&isSplit == 0 {
+				do(a, at, off, size)
 			}
 		})
 	}
 }
+
+func (c *cell) wasWritten() bool { return c.w != nil || c.flags&isWritten != 0 }
 
 // eachEarly calls do for each early read of a cell.
 func (c *cell) eachEarly(do func(r *early)) {

@@ -108,8 +108,13 @@ func DecodeTensorMap(b []byte) (*TensorMap, error) {
 	return m, nil
 }
 
-// Type returns the type of the elements.
-func (m *TensorMap) Type() ptx.Type { return tensorTypes[m.elem] }
+// Type returns the type of the elements. It is NoType if a kernel has written another number.
+func (m *TensorMap) Type() ptx.Type {
+	if int(m.elem) < len(tensorTypes) {
+		return tensorTypes[m.elem]
+	}
+	return ptx.NoType
+}
 
 // Desc returns the map as a description, so that it can be checked in the same way.
 func (m *TensorMap) Desc() device.TensorDesc {
