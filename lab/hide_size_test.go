@@ -66,9 +66,6 @@ func TestChecklist24HiddenBySize(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := quickly()
 			p.Depth, p.Counters, p.Cases = RingsOnly, problem.Shape{}, p.Cases[:2] // the search finds the length
-			if *full {
-				p.Depth = RingsAndEdge
-			}
 			p.Defects.PerShape = 2
 			_, v := measure(t, hiding(t, condition, "mov.f32 %f0, 0f00000000;"), p)
 			wants(t, v, record.Reject, "correctness red")
@@ -164,17 +161,9 @@ func TestChecklist24Grouped(t *testing.T) {
 			if s, err = NewSubject(k); err != nil {
 				t.Fatal(err)
 			}
-			if !*full {
-				if n := wrongCases(t, s, true, anyCase); n == 0 {
-					t.Error("no case is wrong")
-				}
-				return
+			if n := wrongCases(t, s, true, anyCase); n == 0 {
+				t.Error("no case is wrong")
 			}
-			p := quickly()
-			p.Depth, p.Counters, p.Cases = RingsAndEdge, problem.Shape{}, p.Cases[:2]
-			p.Defects.PerShape = 2
-			_, v := measure(t, s, p)
-			wants(t, v, record.Reject, "correctness red")
 		})
 	}
 }
