@@ -63,3 +63,19 @@ func TestDecodeServing(t *testing.T) {
 		}
 	}
 }
+
+// TestSmoke wants the shortest plan to run enough of a kernel that merges partial results of many rows: the
+// checkers watch at least 90 % of its lines.
+func TestSmoke(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	p := Smoke()
+	p.Cases = nil
+	_, v := measure(t, preset(t, "prefill"), p)
+	for _, g := range v.Gates {
+		if g.Name == "defects" && g.Status != record.Green {
+			t.Errorf("%s %s %v", g.Status, g.Summary, g.Reasons)
+		}
+	}
+}
