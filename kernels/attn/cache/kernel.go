@@ -20,7 +20,9 @@ func New(p Problem, t ptx.Target) (*kernel.Kernel, error) {
 	if t.SM < 89 {
 		return nil, fmt.Errorf("%s cannot convert to %s: use a GPU from sm_89 on", t, p.Format)
 	}
-	k := build.New(fmt.Sprintf("attn_append_%s_%s_d%d", p.Input, p.Format, p.D), t)
+	heads := problem.Attention{}
+	heads.D, heads.DV = p.D, p.DV
+	k := build.New(fmt.Sprintf("attn_append_%s_%s_%s", p.Input, p.Format, attn.DimName(heads.Filled())), t)
 	if v := (ptx.Version{Major: 8, Minor: 1}); t.SM == 89 && t.MinVersion().Less(v) {
 		k.Version(v.Major, v.Minor) // sm_89 has FP8 since PTX 8.1
 	}
@@ -59,10 +61,10 @@ func operands(p Problem) []kernel.Operand {
 	operand := func(name, typ string, role kernel.Role, meaning string, dims ...string) kernel.Operand {
 		return kernel.Operand{Name: name, Type: typ, Role: role, Meaning: meaning, Dims: attn.Exprs(dims...)}
 	}
-	rows := append(append([]string{}, cache...), "D")
+	rows := func(columns string) []string { return append(append([]string{}, cache...), columns) }
 	list := []kernel.Operand{
-		operand("k_new", string(p.Input), kernel.Input, "", "tokens", "Hkv", "D"), operand("v_new", string(p.Input), kernel.Input, "", "tokens", "Hkv", "D"),
-		operand("k", string(p.Format), kernel.InOut, "", rows...), operand("v", string(p.Format), kernel.InOut, "", rows...),
+		operand("k_new", string(p.Input), kernel.Input, "", "tokens", "Hkv", "D"), operand("v_new", string(p.Input), kernel.Input, "", "tokens", "Hkv", "DV"),
+		operand("k", string(p.Format), kernel.InOut, "", rows("D")...), operand("v", string(p.Format), kernel.InOut, "", rows("DV")...),
 	}
 	scales, role := map[problem.Scaling][]string{problem.PerTensor: {"1"}, problem.PerHead: {"Hkv"}, problem.PerToken: cache}[p.Scaling], kernel.Input
 	if p.Scaling == problem.PerToken {
@@ -70,7 +72,7 @@ func operands(p Problem) []kernel.Operand {
 	}
 	list = append(list, operand("ks", "f32", role, "", scales...), operand("vs", "f32", role, "", scales...))
 	if p.Rope != "" {
-		list = append(list, operand("rope_cos", "f32", kernel.Input, "", "positions", "D/2"), operand("rope_sin", "f32", kernel.Input, "", "positions", "D/2"))
+		list = append(list, operand("rope_cos", "f32", kernel.Input, "", "positions", "rope_dim/2"), operand("rope_sin", "f32", kernel.Input, "", "positions", "rope_dim/2"))
 	}
 	list = append(list, operand("cache_seqlens", "i32", kernel.Input, kernel.Lengths, "B"))
 	if p.Tokens == problem.Packed {
@@ -86,7 +88,6 @@ func operands(p Problem) []kernel.Operand {
 type gen struct {
 	k *build.Kernel
 	p Problem
-	n int // elements of a row that a lane has
 
 	newK, newV, keys, values     build.Global[build.B8]
 	ks, vs, cos, sin             build.Global[build.F32]
@@ -99,7 +100,7 @@ type gen struct {
 // newGen declares the parameters.
 func newGen(k *build.Kernel, p Problem) (*gen, *attn.Params) {
 	params := attn.NewParams(k)
-	g := &gen{k: k, p: p, n: p.D / 32}
+	g := &gen{k: k, p: p}
 	g.newK, g.newV, g.keys, g.values = params.Bytes("k_new"), params.Bytes("v_new"), params.Bytes("k"), params.Bytes("v")
 	g.ks, g.vs = params.Floats("ks"), params.Floats("vs")
 	if p.Rope != "" {
@@ -128,7 +129,8 @@ func (g *gen) write() {
 	g.token = row.Div(g.heads)
 	g.head = row.Sub(g.token.MulLo(g.heads))
 	k.If(g.token.SetpLt(g.tokens), func() {
-		x, y := g.load(g.newK), g.load(g.newV) // their latency is that of finding their place
+		halves := g.p.Rope == problem.RotateHalves
+		x, y := g.load(g.newK, g.p.D, halves), g.load(g.newV, g.p.dimV(), false) // their latency is that of finding their place
 		batch, inSequence := g.sequence()
 		position := g.lengths.At(batch).Ld().Add(inSequence)
 		fits := position.SetpLt(g.room)
@@ -141,8 +143,8 @@ func (g *gen) write() {
 				g.rotate(x, position)
 			}
 			ks, vs := g.scale(g.ks, to, x), g.scale(g.vs, to, y)
-			g.store(g.keys, to, x, ks)
-			g.store(g.values, to, y, vs)
+			g.store(g.keys, to, g.p.D, x, ks, halves)
+			g.store(g.values, to, g.p.dimV(), y, vs, false)
 		})
 	})
 }
