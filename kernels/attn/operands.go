@@ -51,7 +51,7 @@ func Operands(p problem.Attention) []kernel.Operand {
 	list = append(list, kernel.Operand{Name: "o", Type: string(p.Output), Role: kernel.Output, Dims: withDV(p, q)})
 	if p.Strided() {
 		for i := range list {
-			list[i].Strides = strides(list[i])
+			list[i].Strides = Strides(list[i])
 		}
 	}
 	if p.LSE {
@@ -134,8 +134,8 @@ func dims(p problem.Attention, place problem.Placement, heads, rows, total strin
 	return Exprs(append(batch, heads, rows)...)
 }
 
-// strides returns the strides of an operand between whose parts the problem has gaps, or nil.
-func strides(o kernel.Operand) (list []expr.Expr) {
+// Strides returns the strides of q, k, v or o in a problem with gaps, and nil for other operands.
+func Strides(o kernel.Operand) (list []expr.Expr) {
 	if !slices.Contains([]string{"q", "k", "v", "o"}, o.Name) {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -186,12 +187,15 @@ func (s *step) run(t *testing.T, dev device.Device, spoil func(string) string) (
 	if s.p.Scaling != problem.PerToken {
 		data["ks"], data["vs"] = kerneltest.Bytes(s.ks), kerneltest.Bytes(s.vs)
 	}
-	buffers := map[string]device.Buffer{}
+	buffers, gaps := map[string]device.Buffer{}, map[string]*kernel.Strides{}
 	var memory []device.Slice
 	for _, m := range plan.Memory {
 		content := data[m.Name]
 		if content == nil {
 			content = bytes.Repeat([]byte{0xff}, int(m.Bytes))
+		}
+		if m.Strides != nil {
+			gaps[m.Name] = m.Strides
 		}
 		buffers[m.Name] = kerneltest.Buffer(t, dev, content)
 		memory = append(memory, device.Slice{Buffer: buffers[m.Name]})
@@ -205,6 +209,13 @@ func (s *step) run(t *testing.T, dev device.Device, spoil func(string) string) (
 	}
 	for i, name := range []string{"k", "v", "ks", "vs"} {
 		result[i] = kerneltest.Read(t, buffers[name])
+		if s := gaps[name]; s != nil {
+			all := result[i]
+			result[i] = s.Compact(all)
+			if !bytes.Equal(s.Spread(result[i], int64(len(all)), 0xff), all) {
+				t.Errorf("%+v: a gap of %s was written", s, name)
+			}
+		}
 	}
 	return result
 }
@@ -234,6 +245,9 @@ func problems() (list []Problem) {
 	for i, heads := range []problem.HeadDim{{D: 192, DV: 128}, {D: 64, DV: 96}, {D: 96}, {D: 128}, {D: 192, DV: 256}, {D: 96, DV: 64}} {
 		p := list[3*i]
 		p.D, p.DV, p.Rope, p.RopeDim = heads.D, heads.DV, ropes[1+i%2], []int{64, 16, 0, 48, 176, 96}[i]
+		if i%2 == 0 {
+			p.Gaps.K, p.Gaps.V = problem.Gap{30, 2, heads.D}, problem.Gap{0, 8, 16}
+		}
 		list = append(list, p)
 	}
 	return list
@@ -347,6 +361,7 @@ func TestRefuses(t *testing.T) {
 		"head dimension 64/8": func(p *Problem) { p.DV = 8 },
 		"72 rotated columns":  func(p *Problem) { p.Rope, p.RopeDim = problem.RotatePairs, 72 },
 		"80 rotated columns":  func(p *Problem) { p.Rope, p.RopeDim = problem.RotatePairs, 80 },
+		"use even numbers":    func(p *Problem) { p.Gaps.V[1] = 3 },
 		"without a rotation":  func(p *Problem) { p.Rope, p.RopeDim = "", 32 },
 		`new tokens in "f32"`: func(p *Problem) { p.Input = problem.F32 },
 		`a cache in "u8"`:     func(p *Problem) { p.Format = problem.U8 },

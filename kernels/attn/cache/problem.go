@@ -26,6 +26,7 @@ type Problem struct {
 	Layout  problem.Layout    // the layout of the cache
 	Keys    problem.Placement // the placement of the cache: Paged or Padded
 	Tokens  problem.Placement // the placement of new tokens: Uniform or Packed
+	Gaps    problem.Gaps      // of the cache; only K and V are used
 	Rope    problem.Rotation  // of K; "" rotates nothing
 	RopeDim int               // the number of columns that are rotated, from the first on; 0 is D
 }
@@ -48,6 +49,9 @@ func (p Problem) Op() string { return "append" }
 
 // dimV returns the head dimension of V.
 func (p Problem) dimV() int { return problem.HeadDim{D: p.D, DV: p.DV}.V() }
+
+// strided reports whether the cache is not contiguous.
+func (p Problem) strided() bool { return p.Gaps.K != problem.Gap{} || p.Gaps.V != problem.Gap{} }
 
 // ropeDim returns the number of columns that are rotated.
 func (p Problem) ropeDim() int {
@@ -76,6 +80,8 @@ func (p Problem) Check() error {
 		return fmt.Errorf("rope %q: use %s or %s", p.Rope, problem.RotateHalves, problem.RotatePairs)
 	case !slices.Contains(headDims, p.D) || !slices.Contains(headDims, p.dimV()):
 		return fmt.Errorf("head dimension %v: use %s", problem.HeadDim{D: p.D, DV: p.dimV()}, english.Or(headDims))
+	case p.strided() && slices.ContainsFunc(slices.Concat(p.Gaps.K[:], p.Gaps.V[:]), func(n int) bool { return n < 0 || n%2 != 0 || n > 1<<28 }):
+		return fmt.Errorf("gaps %v of K and %v of V: use even numbers of elements", p.Gaps.K, p.Gaps.V)
 	case p.RopeDim < 0 || p.RopeDim > p.D || p.RopeDim%ropeUnit != 0:
 		return fmt.Errorf("%d rotated columns of %d: use a multiple of %d", p.RopeDim, p.D, ropeUnit)
 	case p.RopeDim != 0 && p.Rope == "":
@@ -92,7 +98,7 @@ func (p Problem) Check() error {
 func (p Problem) Facts() map[string]string {
 	return map[string]string{
 		"D": fmt.Sprint(p.D), "DV": fmt.Sprint(p.dimV()), "rope_dim": fmt.Sprint(p.ropeDim()), "input": string(p.Input), "format": string(p.Format), "scaling": string(p.Scaling), "layout": string(p.Layout),
-		"keys": string(p.Keys), "tokens": string(p.Tokens), "rope": string(p.Rope),
+		"strides": fmt.Sprint(p.strided()), "keys": string(p.Keys), "tokens": string(p.Tokens), "rope": string(p.Rope),
 	}
 }
 
@@ -117,6 +123,9 @@ func (p Problem) Names() expr.Env {
 		"max_pages": width, "positions": positions,
 	} {
 		env[name] = expr.Int(int64(n))
+	}
+	for i := range p.Gaps.K {
+		env[fmt.Sprintf("k_gap%d", i)], env[fmt.Sprintf("v_gap%d", i)] = expr.Int(int64(p.Gaps.K[i])), expr.Int(int64(p.Gaps.V[i]))
 	}
 	return env
 }

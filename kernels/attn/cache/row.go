@@ -129,9 +129,8 @@ func (g *gen) scale(of build.Global[build.F32], to build.U32, list []pair) build
 	return s
 }
 
-// store quantises a row of d columns with the scale s and writes it to the cache.
-func (g *gen) store(cache build.Global[build.B8], to build.U32, d int, list []pair, s build.F32, halves bool) {
-	row := cache.Addr().Add(to.MulWide(d))
+// store quantises a row with the scale s and writes it to the cache.
+func (g *gen) store(row build.U64, list []pair, s build.F32, halves bool) {
 	for i := range list {
 		p := &list[i]
 		p.when(g.k, func() {
