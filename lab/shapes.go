@@ -220,6 +220,10 @@ func (d *deriver) long() (list []extents) {
 	many := func() extents { return keys(1<<16, 1<<16+4096) }
 	if s, ok := d.shape(1, 1, 1, 1, 9216); ok && s.Sq != s.Skv {
 		list = []extents{keys(1024, 2047), keys(2048, 4095), keys(4096, 8191), keys(8192, 9216), {1, 1, 1, d.within(4097, 4160), d.within(1, 8)}}
+		if d.hasWorkspace() { // the partial results of several rows, few and many
+			list[2].group, list[2].sq, list[2].skv = 2, d.someRows()/2, d.within(manyKeys, 8191)
+			list[3].group, list[3].sq = 2, d.within(1, max(d.someRows()/8, 1))
+		}
 	} else {
 		list = []extents{square(1024, 1152), square(2048, 2176)}
 		many = func() extents { return square(1<<14, 1<<14+1024) }
