@@ -16,7 +16,7 @@ type Buffers struct {
 	O          device.Buffer // elements in the problem's output type, [B,Hq,Sq,DV]
 	LSE        device.Buffer // float32 [B,H,S], where the problem asks for it
 	Sinks      device.Buffer // float32 [H], where the problem has sinks
-	Mask       device.Buffer // bytes [B,Sq,Skv], 0 for keys that a query does not see, where the problem has a mask in memory
+	Mask       device.Buffer // bytes [B,Sq,Skv], 0 for keys that a query does not see, or bits, where the problem has a mask in memory
 
 	// Where the sequences of a batch have different lengths: int32 each, as FlashAttention
 	// names them.

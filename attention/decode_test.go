@@ -61,17 +61,7 @@ func TestPaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	places := ref.NewPlaces(p, 1)
-	upload := func(data []byte) device.Buffer {
-		buf, err := dev.Alloc(int64(len(data)))
-		if err == nil {
-			t.Cleanup(func() { buf.Free() })
-			err = buf.Write(0, data)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return buf
-	}
+	upload := func(data []byte) device.Buffer { return upload(t, dev, data) }
 	sinks := []float32{0.5, -1, 2, 0}
 	of := places.Operands(p)
 	b := Buffers{

@@ -45,7 +45,7 @@ func (op *Op) runHost(ctx context.Context, q, k, v Input) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if p := op.problem; p.Ragged() || p.Sinks || p.Masked || p.FormatQ != "" || p.Scaling != problem.PerHead || p.Layout != problem.BHSD {
+	if p := op.problem; p.Ragged() || p.Sinks || p.Masked || p.FormatQ != "" || p.Scaling != problem.PerHead || p.Layout != problem.BHSD || p.Strided() {
 		return nil, fmt.Errorf("run takes tensors [B,H,S,D] of full sequences, which it quantises per head, without sinks and masks: use Launch or Queue for %v", p)
 	}
 	tensors, means, err := op.quantise(q, k, v)

@@ -94,6 +94,9 @@ func (t *table) lay(in *inputs) (err error) {
 	}
 	if t.SMs > 0 { // a persistent kernel must not depend on the size of its grid
 		t.SMs = numbersOfSMs[t.sets%len(numbersOfSMs)]
+		if in.shape.Skv >= manyKeys {
+			t.SMs = max(t.SMs, partSMs)
+		}
 	}
 	t.shape, t.vary, t.before = in.shape, in.vary, nil
 	t.bench, err = t.set(in)

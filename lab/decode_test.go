@@ -63,3 +63,38 @@ func TestDecodeServing(t *testing.T) {
 		}
 	}
 }
+
+// TestSmoke wants the shortest plan to run enough of a kernel that merges partial results of many rows: the
+// checkers watch at least 90 % of its lines.
+func TestSmoke(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	p := Smoke()
+	p.Cases = nil
+	_, v := measure(t, preset(t, "prefill"), p)
+	for _, g := range v.Gates {
+		if g.Name == "defects" && g.Status != record.Green {
+			t.Errorf("%s %s %v", g.Status, g.Summary, g.Reasons)
+		}
+	}
+}
+
+// TestMergedRows wants cases in which a kernel merges more than eight parts of more than eight rows, and
+// sixteen parts of at least two rows, because threads merge rows and parts in groups.
+func TestMergedRows(t *testing.T) {
+	s, err := Preset("decode", problem.Attention{Shape: problem.Shape{B: 1, Hq: 8, Hkv: 1, Sq: 1, Skv: 8192, D: 64}}, kernel.Chip{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &measurement{s: s, p: Plan{Depth: RingsAndEdge, Seed: 1}, heads: problem.HeadDim{D: 64}}
+	var many, few bool
+	for _, c := range newDeriver(m).cases() {
+		rows := c.Shape.Sq * c.Shape.Hq / c.Shape.Hkv
+		many = many || rows > 8 && c.Shape.Skv > 8*512
+		few = few || rows > 1 && rows <= 8 && c.Shape.Skv > 15*512
+	}
+	if !many || !few {
+		t.Errorf("many rows %t, few rows %t", many, few)
+	}
+}

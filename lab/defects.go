@@ -23,7 +23,7 @@ import (
 // that each block has several work items even for small problems.
 const fewSMs = 3
 
-// partSMs is the number of SMs of a watched shape with as many keys as deriver.parts gives: some kernels
+// partSMs is the least number of SMs of a shape with as many keys as deriver.parts gives: some kernels
 // divide the keys of a row into as many parts as there are SMs.
 const partSMs = 16
 

@@ -72,7 +72,7 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 		in.addSinks(c)
 	}
 	if a.Problem.Masked {
-		in.addMask(c)
+		in.addMask(c, a.Problem.MaskBits)
 	}
 	if a.Problem.Bias != "" {
 		in.addBias(c, a.Problem.Bias)
@@ -97,11 +97,10 @@ func (c Case) scatter(p problem.Attention, rows ref.RowPlaces, data []byte, n in
 }
 
 // addMask draws which keys each query sees: most of them, and at least one of the sequence.
-func (in *inputs) addMask(c Case) {
+func (in *inputs) addMask(c Case, bits bool) {
 	r := rand.New(rand.NewPCG(c.Seed, maskStream))
 	s := c.Shape
 	m := &ref.Mask{Sq: s.Sq, Skv: s.Skv, Visible: make([]bool, s.B*s.Sq*s.Skv)}
-	data := make([]byte, len(m.Visible))
 	for i := range m.Visible {
 		m.Visible[i] = r.IntN(3) > 0
 	}
@@ -110,12 +109,7 @@ func (in *inputs) addMask(c Case) {
 			m.Visible[row*s.Skv+r.IntN(n)] = true
 		}
 	}
-	for i, v := range m.Visible {
-		if v {
-			data[i] = 1
-		}
-	}
-	in.mask, in.data["mask"] = m, data
+	in.mask, in.data["mask"] = m, m.Bytes(bits)
 }
 
 // addSinks draws one logit for each head of Q.

@@ -40,7 +40,7 @@ func (r *References) findBare(ctx context.Context, a *Subject, c Case, in *input
 
 // keyOf returns a text that differs if the references of two cases differ.
 func keyOf(a *Subject, c Case, rows int) string {
-	return fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Problem.Format, a.Problem.FormatQ, a.Problem.Scaling, a.P(), a.Accumulator(), a.Problem.Output, a.Problem.Causal, a.Problem.Scale, a.Problem.Window, a.Problem.Softcap, a.Problem.Sinks, a.Problem.Masked, a.Problem.Bias, a.Problem.Rope, a.Problem.ScaleBlockQ, a.Problem.ScaleBlockKV, fmt.Sprintf("%+v", a.Problem.Batch), rows)
+	return fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Problem.Format, a.Problem.FormatQ, a.Problem.Scaling, a.P(), a.Accumulator(), a.Problem.Output, a.Problem.Causal, a.Problem.Scale, a.Problem.Window, a.Problem.Softcap, a.Problem.Sinks, a.Problem.Masked, a.Problem.MaskBits, a.Problem.Bias, a.Problem.Rope, a.Problem.ScaleBlockQ, a.Problem.ScaleBlockKV, fmt.Sprintf("%+v", a.Problem.Batch), rows)
 }
 
 // keep returns the reference of a key, and makes it if it is not kept.

@@ -16,7 +16,7 @@ type Depth int
 // The depths.
 const (
 	Listed       Depth = iota // only the shapes of the plan
-	RingsOnly                 // one shape that fills every ring of tiles more than twice
+	RingsOnly                 // shapes that fill every ring of tiles more than twice, or that have many parts to merge
 	RingsAndEdge              // also tile edges, all kinds of remainders, grids of many blocks, grouped heads
 	MoreEdges                 // twice as many remainders, and longer sequences
 )
@@ -153,6 +153,10 @@ func (d *deriver) watched() []problem.Shape {
 	if d.chunk > 2*d.ring { // two blocks share the keys
 		list = append(list, extents{1, 1, 1, 1, d.chunk + d.within(1, d.tileKV-1)})
 	}
+	if d.hasWorkspace() { // the partial results of a full tile of rows
+		list = append(list, extents{1, 1, 2, d.someRows() / 2, max(d.chunk, 2*d.ring) + d.within(1, d.tileKV-1)})
+	}
+	list = append(list, d.parts()...)
 	if d.m.p.Depth >= RingsAndEdge {
 		list = append(list,
 			extents{1, 1, 2, d.tileQ + 1, d.ring + 1},
@@ -162,7 +166,6 @@ func (d *deriver) watched() []problem.Shape {
 			extents{2, 3, 1, d.tileQ / 2, d.tileKV/2 + 1},
 		)
 		list = append(list, d.ahead()...)
-		list = append(list, d.parts()...)
 	}
 	if d.m.p.Depth >= MoreEdges {
 		for range 4 {
@@ -184,6 +187,11 @@ func (d *deriver) ahead() []extents {
 	return []extents{e}
 }
 
+// hasWorkspace reports whether the kernel has a workspace, in which blocks may leave partial results.
+func (d *deriver) hasWorkspace() bool {
+	return slices.ContainsFunc(d.m.s.Operands, func(o kernel.Operand) bool { return o.Role == kernel.Workspace })
+}
+
 // manyKeys is the least number of keys that deriver.parts gives a shape: nine parts of 512 keys, and one more.
 const manyKeys = 9*512 + 1
 
@@ -191,9 +199,8 @@ const manyKeys = 9*512 + 1
 // has partial results of more than eight blocks to merge. Such a kernel has a workspace. One that
 // demands equal lengths has no such shape, as in ahead.
 func (d *deriver) parts() []extents {
-	works := slices.ContainsFunc(d.m.s.Operands, func(o kernel.Operand) bool { return o.Role == kernel.Workspace })
 	e := extents{1, 1, 1, 1, d.within(manyKeys, manyKeys+511)}
-	if s, ok := d.shape(e.b, e.heads, e.group, e.sq, e.skv); !works || !ok || s.Sq == s.Skv {
+	if s, ok := d.shape(e.b, e.heads, e.group, e.sq, e.skv); !d.hasWorkspace() || !ok || s.Sq == s.Skv {
 		return nil
 	}
 	return []extents{e}
@@ -213,6 +220,10 @@ func (d *deriver) long() (list []extents) {
 	many := func() extents { return keys(1<<16, 1<<16+4096) }
 	if s, ok := d.shape(1, 1, 1, 1, 9216); ok && s.Sq != s.Skv {
 		list = []extents{keys(1024, 2047), keys(2048, 4095), keys(4096, 8191), keys(8192, 9216), {1, 1, 1, d.within(4097, 4160), d.within(1, 8)}}
+		if d.hasWorkspace() { // the partial results of several rows, few and many
+			list[2].group, list[2].sq, list[2].skv = 2, d.someRows()/2, d.within(manyKeys, 8191)
+			list[3].group, list[3].sq = 2, d.within(1, max(d.someRows()/8, 1))
+		}
 	} else {
 		list = []extents{square(1024, 1152), square(2048, 2176)}
 		many = func() extents { return square(1<<14, 1<<14+1024) }

@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// spread gives the operands the strides that the kernel wants. Gaps hold NaN.
+// spread gives the operands the strides that the kernel wants. Gaps, and operands without elements, hold NaN.
 func (in *inputs) spread(a *Subject, p problem.Attention) error {
 	plan, err := a.Bind(p, kernel.Chip{}, kernel.Options{Values: anyScales})
 	if err != nil {
@@ -14,6 +14,10 @@ func (in *inputs) spread(a *Subject, p problem.Attention) error {
 	}
 	in.strided = map[string]kernel.Memory{}
 	for _, m := range plan.Memory {
+		if data, given := in.data[m.Name]; given && len(data) == 0 { // no sequence of the batch has rows
+			in.data[m.Name] = filled(m.Bytes, poison) // memory has at least one byte
+			continue
+		}
 		if m.Strides == nil {
 			continue
 		}

@@ -37,6 +37,9 @@ type Attention struct {
 	// Masked means that an operand [B,Sq,Skv] says which keys a query sees. All heads have the
 	// same mask.
 	Masked bool
+	// MaskBits means that the mask has one bit per key, [B,Sq,cdiv(Skv,8)] bytes: bit j%8 of byte j/8 belongs to
+	// key j. Otherwise it has one byte per key.
+	MaskBits bool
 	// Bias is the format of an operand [B,Hq,Sq,Skv] that is added to the logits, after the scale
 	// and the softcap; "" is none. A bias of -∞ hides the key.
 	Bias Format
@@ -56,6 +59,8 @@ type Attention struct {
 	// PerBlock.
 	ScaleBlockQ, ScaleBlockKV int
 	Batch
+	// Gaps makes Q, K, V and O tensors that are not contiguous.
+	Gaps Gaps
 }
 
 // Filled returns the problem with all defaults filled in except Scale.
@@ -129,10 +134,15 @@ func (a Attention) Check() error {
 		return fmt.Errorf("rope with head dimension %d: it rotates pairs of columns", a.D)
 	case a.Rope != "" && a.Appends:
 		return fmt.Errorf("rope and new keys: rotate the new keys before, or leave them out")
+	case a.MaskBits && !a.Masked:
+		return fmt.Errorf("bits of a mask, but there is no mask in memory")
 	case a.Masked && (a.Causal || a.Window.Limited()):
 		return fmt.Errorf("a mask in memory and a %s mask: let the one in memory hide all keys", Attention{Causal: a.Causal, Window: a.Window}.Mask())
 	}
 	if err := a.checkScaleBlocks(); err != nil {
+		return err
+	}
+	if err := a.checkGaps(); err != nil {
 		return err
 	}
 	return a.checkBatch()
@@ -189,9 +199,11 @@ func (a Attention) InputBytes() int {
 // OutputBytes returns the size of O in bytes, with all sequences full.
 func (a Attention) OutputBytes() int { return a.Output.Bytes() * a.O().Len() }
 
-// Mask names the mask: "none", "causal", "window" or "buffer".
+// Mask names the mask: "none", "causal", "window", "buffer", or "bits" for a buffer of bits.
 func (a Attention) Mask() string {
 	switch {
+	case a.MaskBits:
+		return "bits"
 	case a.Masked:
 		return "buffer"
 	case a.Causal:
@@ -233,6 +245,9 @@ func (a Attention) Facts() map[string]string {
 	if a.Keys != Uniform {
 		facts["keys"] = string(a.Keys)
 	}
+	if a.Strided() {
+		facts["strides"] = "true"
+	}
 	if a.Scaling == PerBlock {
 		facts["scale_block"] = fmt.Sprintf("%d,%d", a.ScaleBlockQ, a.ScaleBlockKV)
 	}
@@ -242,7 +257,7 @@ func (a Attention) Facts() map[string]string {
 // FromFacts returns the problem that a kernel's fixed facts describe. Of the sizes it sets
 // only D and DV, if the facts have them.
 func FromFacts(facts map[string]string) (Attention, error) {
-	for name, known := range map[string][]string{"mask": {"", "none", "causal", "window", "buffer"}, "sinks": {"", "false", "true"}, "appends": {"", "false", "true"}, "lse": {"", "false", "true"}} {
+	for name, known := range map[string][]string{"mask": {"", "none", "causal", "window", "buffer", "bits"}, "sinks": {"", "false", "true"}, "appends": {"", "false", "true"}, "strides": {"", "false", "true"}, "lse": {"", "false", "true"}} {
 		if !slices.Contains(known, facts[name]) {
 			return Attention{}, fmt.Errorf("%s %q is not known: use %s", name, facts[name], strings.Join(known[1:], ", "))
 		}
@@ -250,7 +265,7 @@ func FromFacts(facts map[string]string) (Attention, error) {
 	a := Attention{
 		Format: Format(facts["format"]), FormatQ: Format(facts["format_q"]), Output: Format(facts["output"]), Scaling: Scaling(facts["scaling"]),
 		Layout: Layout(facts["layout"]), Causal: facts["mask"] == "causal", LSE: facts["lse"] == "true", Sinks: facts["sinks"] == "true",
-		Masked: facts["mask"] == "buffer", Bias: Format(facts["bias"]), Rope: Rotation(facts["rope"]), Queries: Placement(facts["queries"]), Keys: Placement(facts["keys"]),
+		Masked: facts["mask"] == "buffer" || facts["mask"] == "bits", MaskBits: facts["mask"] == "bits", Bias: Format(facts["bias"]), Rope: Rotation(facts["rope"]), Queries: Placement(facts["queries"]), Keys: Placement(facts["keys"]),
 		Appends: facts["appends"] == "true",
 	}
 	if block := facts["scale_block"]; block != "" {
@@ -270,6 +285,9 @@ func FromFacts(facts map[string]string) (Attention, error) {
 		}
 	}
 	a = a.Filled()
+	if facts["strides"] == "true" {
+		a.Gaps = a.UsualGaps() // any: each call gives its own
+	}
 	whole := a
 	whole.Shape = Square(1, 1, 1, max(a.D, 1))
 	whole.DV = a.DV
@@ -294,9 +312,10 @@ const (
 	MixedFormats = "mixed"      // Q has another format than K and V
 	AppendedKeys = "append"     // the kernel writes new rows of K and V
 	ValueHeadDim = "head-dim-v" // heads of V and O have another size than heads of Q and K
+	StridedRows  = "strides"    // tensors that are not contiguous
 )
 
-var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits, MaskBuffer, BiasBuffer, RotatedRows, RaggedBatch, PagedKeys, MixedFormats, AppendedKeys, ValueHeadDim}
+var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits, MaskBuffer, BiasBuffer, RotatedRows, RaggedBatch, PagedKeys, MixedFormats, AppendedKeys, ValueHeadDim, StridedRows}
 
 // CheckFeatures refuses a word that is not the name of a feature.
 func CheckFeatures(names []string) error {
@@ -318,7 +337,7 @@ func (a Attention) Uses() (used []string) {
 		{a.Hq != a.Hkv, GroupedHeads}, {a.Sq != a.Skv, CrossLengths}, {a.Causal, CausalMask}, {a.LSE, LogSumExp},
 		{a.Scale != 0, CustomScale}, {a.Window.Limited(), SlidingMask}, {a.Softcap != 0, SoftCapped}, {a.Sinks, SinkLogits},
 		{a.Masked, MaskBuffer}, {a.Bias != "", BiasBuffer}, {a.Rope != "", RotatedRows}, {a.Ragged(), RaggedBatch}, {a.Keys == Paged, PagedKeys}, {a.FormatQ != "", MixedFormats},
-		{a.Appends, AppendedKeys}, {a.DV != 0, ValueHeadDim},
+		{a.Appends, AppendedKeys}, {a.DV != 0, ValueHeadDim}, {a.Strided(), StridedRows},
 	} {
 		if f.used {
 			used = append(used, f.name)
@@ -339,6 +358,9 @@ func (a Attention) Names() expr.Env {
 	}
 	for name, n := range a.batchNames() {
 		env[name] = expr.Int(int64(n))
+	}
+	if a.Strided() {
+		a.gapNames(env)
 	}
 	return env
 }
@@ -364,9 +386,11 @@ func (a Attention) String() string {
 	add(b.Window.Limited(), "window "+b.Window.String())
 	add(b.Softcap != 0, "softcap "+strconv.FormatFloat(b.Softcap, 'g', -1, 64))
 	add(b.Sinks, "sinks")
-	add(b.Masked, "mask")
+	add(b.Masked && !b.MaskBits, "mask")
+	add(b.MaskBits, "mask of bits")
 	add(b.Bias != "", "bias "+string(b.Bias))
 	add(b.Rope != "", "rope "+string(b.Rope))
+	add(b.Strided(), "strided")
 	add(b.Queries != Uniform, string(b.Queries)+" queries")
 	add(b.Keys != Uniform, string(b.Keys)+" keys")
 	add(b.Appends, "appends")

@@ -48,7 +48,7 @@ func TestFacts(t *testing.T) {
 		{Shape: Square(1, 1, 1, 96), Format: BF16, Output: F32, Layout: BSHD, Causal: true}, {Shape: Square(1, 1, 1, 64), Scaling: PerTensor},
 		{Shape: Square(1, 1, 1, 64), Scaling: PerToken, Queries: Packed, Keys: Paged}, {Shape: Square(1, 1, 1, 64), Scaling: PerBlock, ScaleBlockQ: 128, ScaleBlockKV: 64},
 		{Shape: Square(1, 1, 1, 64), Masked: true, Queries: Padded, Keys: Packed, Sinks: true},
-		{Shape: Square(1, 1, 1, 64), FormatQ: F16, Scaling: PerPage, Keys: Paged}, {Shape: Square(1, 1, 1, 64), FormatQ: BF16, Format: E5M2},
+		{Shape: Square(1, 1, 1, 64), Masked: true, MaskBits: true}, {Shape: Square(1, 1, 1, 64), FormatQ: F16, Scaling: PerPage, Keys: Paged}, {Shape: Square(1, 1, 1, 64), FormatQ: BF16, Format: E5M2},
 		{Shape: Square(1, 1, 1, 64), Scaling: PerBatch, Bias: BF16, Rope: RotatePairs},
 		{Shape: Square(1, 1, 1, 64), Keys: Padded, Appends: true}, {Shape: Shape{B: 1, Hq: 1, Hkv: 1, Sq: 1, Skv: 1, D: 192, DV: 128}},
 	} {
@@ -67,7 +67,7 @@ func TestFacts(t *testing.T) {
 	}
 	// Every field that is not a size is a fact, a feature or a name in expressions.
 	known := []string{"Shape", "Format", "FormatQ", "Output", "Scaling", "Layout", "Causal", "LSE", "Scale", "Window", "Softcap", "Sinks",
-		"Masked", "Bias", "Rope", "Queries", "Keys", "Appends", "ScaleBlockQ", "ScaleBlockKV", "Batch"}
+		"Masked", "MaskBits", "Bias", "Rope", "Queries", "Keys", "Appends", "ScaleBlockQ", "ScaleBlockKV", "Batch", "Gaps"}
 	for i := range reflect.TypeFor[Attention]().NumField() {
 		if f := reflect.TypeFor[Attention]().Field(i).Name; !slices.Contains(known, f) {
 			t.Errorf("is %s a fact, a feature or a name? Facts, Uses, Names and json.go must know it", f)

@@ -47,6 +47,10 @@ type Batch struct {
 	TableWidth int `json:"table_width,omitempty"`
 }
 
+// mostPage is the most rows of a page. A page of more rows is a mistake, and one page of them may
+// not fit into memory.
+const mostPage = 1 << 16
+
 // usualPage is the number of rows of a page that vLLM and FlashInfer use most.
 const usualPage = 16
 
@@ -108,6 +112,8 @@ func (a Attention) checkBatch() error {
 		return fmt.Errorf("placement %q of keys is not known: use %s", a.Keys, list(keyPlacements[1:]))
 	case min(b.PageSize, b.Pages, b.TableWidth) < 0:
 		return fmt.Errorf("page size %d, %d pages, %d columns: none may be negative", b.PageSize, b.Pages, b.TableWidth)
+	case b.PageSize > mostPage:
+		return fmt.Errorf("pages of %d rows: use at most %d", b.PageSize, mostPage)
 	}
 	if err := a.LengthsQ.check("Q", a.Queries, a.B, a.Sq); err != nil {
 		return err

@@ -19,6 +19,8 @@ type form struct {
 	Sinks   bool    `json:"sinks,omitempty"`
 	Masked  bool    `json:"masked,omitempty"`
 
+	MaskBits bool `json:"mask_bits,omitempty"`
+
 	Bias Format   `json:"bias,omitempty"`
 	Rope Rotation `json:"rope,omitempty"`
 
@@ -28,12 +30,13 @@ type form struct {
 	ScaleBlockQ  int       `json:"scale_block_q,omitempty"`
 	ScaleBlockKV int       `json:"scale_block_kv,omitempty"`
 	Batch        Batch     `json:"batch,omitzero"`
+	Gaps         Gaps      `json:"gaps,omitzero"`
 }
 
 // MarshalJSON writes the problem with its defaults filled in.
 func (a Attention) MarshalJSON() ([]byte, error) {
 	a = a.Filled()
-	return json.Marshal(form{a.Shape, a.Format, a.FormatQ, a.Output, a.Scaling, a.Layout, a.Causal, a.LSE, a.Scale, a.Window, a.Softcap, a.Sinks, a.Masked, a.Bias, a.Rope, a.Queries, a.Keys, a.Appends, a.ScaleBlockQ, a.ScaleBlockKV, a.Batch})
+	return json.Marshal(form{a.Shape, a.Format, a.FormatQ, a.Output, a.Scaling, a.Layout, a.Causal, a.LSE, a.Scale, a.Window, a.Softcap, a.Sinks, a.Masked, a.MaskBits, a.Bias, a.Rope, a.Queries, a.Keys, a.Appends, a.ScaleBlockQ, a.ScaleBlockKV, a.Batch, a.Gaps})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. Fields that are left out have their
@@ -43,7 +46,7 @@ func (a *Attention) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
 	}
-	*a = Attention{f.Shape, f.Format, f.FormatQ, f.Output, f.Scaling, f.Layout, f.Causal, f.LSE, f.Scale, f.Window, f.Softcap, f.Sinks, f.Masked, f.Bias, f.Rope, f.Queries, f.Keys, f.Appends, f.ScaleBlockQ, f.ScaleBlockKV, f.Batch}.Filled()
+	*a = Attention{f.Shape, f.Format, f.FormatQ, f.Output, f.Scaling, f.Layout, f.Causal, f.LSE, f.Scale, f.Window, f.Softcap, f.Sinks, f.Masked, f.MaskBits, f.Bias, f.Rope, f.Queries, f.Keys, f.Appends, f.ScaleBlockQ, f.ScaleBlockKV, f.Batch, f.Gaps}.Filled()
 	return a.Check()
 }
 

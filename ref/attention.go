@@ -39,6 +39,24 @@ type Mask struct {
 	Visible []bool
 }
 
+// Bytes returns the mask as it lies in memory: one byte per key, or one bit per key, in which case rows begin at
+// whole bytes and unused bits are set.
+func (m *Mask) Bytes(bits bool) []byte {
+	pitch, at := m.Skv, func(key int) (int, byte) { return key, 1 }
+	if bits {
+		pitch, at = (m.Skv+7)/8, func(key int) (int, byte) { return key / 8, 1 << (key % 8) }
+	}
+	data := make([]byte, len(m.Visible)/m.Skv*pitch)
+	for row := range len(m.Visible) / m.Skv {
+		for key := range 8 * pitch {
+			if i, bit := at(key); bits && key >= m.Skv || key < m.Skv && m.Visible[row*m.Skv+key] {
+				data[row*pitch+i] |= bit
+			}
+		}
+	}
+	return data
+}
+
 // hides reports whether the mask hides a key from a row.
 func (m *Mask) hides(batch, row, key int) bool {
 	return m != nil && !m.Visible[(batch*m.Sq+row)*m.Skv+key]

@@ -478,3 +478,17 @@ func TestBatchAndMask(t *testing.T) {
 		t.Error("two lengths for a batch of three")
 	}
 }
+
+// TestMaskBytes: bit j%8 of byte j/8 belongs to key j, and rows begin at whole bytes.
+func TestMaskBytes(t *testing.T) {
+	m := &Mask{Sq: 2, Skv: 9, Visible: make([]bool, 18)}
+	for _, i := range []int{0, 3, 8, 9 + 7} {
+		m.Visible[i] = true
+	}
+	if got, want := m.Bytes(false), []byte{1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got, want := m.Bytes(true), []byte{0x09, 0xff, 0x80, 0xfe}; !slices.Equal(got, want) {
+		t.Errorf("%x, want %x", got, want)
+	}
+}

@@ -61,7 +61,9 @@ func servingFlags(c *cobra.Command, s *campaign.Selection) {
 	f.Float64Var(&s.Softcap, "softcap", 0, "soft cap of the logits: x becomes softcap*tanh(x/softcap); 0 is none")
 	f.Float64Var(&s.SoftmaxScale, "softmax-scale", 0, "factor of the logits; 0 is 1/√D")
 	f.BoolVar(&s.Sinks, "sinks", false, "attention sinks: add one logit per head of Q to the sum of the softmax, without a value")
-	f.BoolVar(&s.Mask, "mask", false, "read a mask from memory: bytes [B,Sq,Skv], where 0 hides a key")
+	f.StringVar(&s.Mask, "mask", "", "read a mask from memory: bytes [B,Sq,Skv], where 0 hides a key, or with --mask=bits one bit per key in [B,Sq,cdiv(Skv,8)] bytes")
+	f.Lookup("mask").NoOptDefVal = "bytes"
+	f.BoolVar(&s.Strided, "strided", false, "leave gaps in Q, K, V and O: after sequences or pages, heads and rows; a row of K or V is followed by a gap of its size, as if rows of K and V alternated")
 	f.StringVar(&s.Queries, "queries", "", "layout of the sequences of Q: padded (lengths in seqused_q) or packed (offsets in cu_seqlens_q); all have the length Sq when empty")
 	f.StringVar(&s.Keys, "keys", "", "layout of the sequences of K and V: padded (lengths in seqused_k), packed (offsets in cu_seqlens_k) or paged (page_table); all have the length Skv when empty")
 	f.IntVar(&s.PageSize, "page-size", 0, "rows of a page of K and V; implies --keys paged; 16 when paged and not given")
@@ -72,6 +74,7 @@ func servingFlags(c *cobra.Command, s *campaign.Selection) {
 	complete(c, "queries", campaign.QueryPlacements...)
 	complete(c, "keys", campaign.KeyPlacements...)
 	complete(c, "page-size", "16", "32", "64", "128", "256")
+	complete(c, "mask", campaign.Masks...)
 	complete(c, "layout", campaign.Layouts...)
 	complete(c, "format-q", campaign.QueryFormats...)
 	complete(c, "scaling", campaign.Scalings...)
@@ -83,7 +86,8 @@ const servingHelp = `These flags describe attention as servers use it:
 
   --window, --softcap, --sinks, --mask   which keys a query sees, and how logits change
   --keys, --queries, --page-size         where sequences of different lengths lie in memory
-  --layout, --format-q, --scaling        how numbers are stored
+  --layout, --strided                    in which order numbers lie, and whether there are gaps
+  --format-q, --scaling                  how numbers are stored
 
 The kernels decode and prefill, and their -invariant variants, support all of them:
 

@@ -48,7 +48,7 @@ func (r *RunResult) problem() string {
 	p.Scale, p.Softcap, p.Window, p.Batch = c.Scale, c.Softcap, c.Window, c.Batch
 	text := p.String()
 	if p.Keys == problem.Paged {
-		text += fmt.Sprintf(" of %d rows", p.PageSize)
+		text += " of " + english.Count(p.PageSize, "row")
 	}
 	return text
 }

@@ -19,7 +19,9 @@ type Serving struct {
 	Window             string // "left,right"
 	Softcap            float64
 	SoftmaxScale       float64
-	Sinks, Mask        bool
+	Sinks              bool
+	Mask               string // bytes or bits
+	Strided            bool
 	Queries, Keys      string // placements
 	PageSize           int
 	SeqlensQ, SeqlensK string // lengths with commas
@@ -34,6 +36,7 @@ var (
 	QueryPlacements = []string{string(problem.Padded), string(problem.Packed)}
 	KeyPlacements   = []string{string(problem.Padded), string(problem.Packed), string(problem.Paged)}
 	Layouts         = []string{string(problem.BHSD), string(problem.BSHD)}
+	Masks           = []string{"bytes", "bits"}
 	QueryFormats    = []string{string(problem.F16), string(problem.BF16)}
 	Scalings        = []string{
 		string(problem.PerHead), string(problem.PerTensor), string(problem.PerBatch), string(problem.PerToken),
@@ -48,7 +51,7 @@ func (s *Serving) check() error {
 		known       []string
 	}{
 		{"queries", s.Queries, QueryPlacements}, {"keys", s.Keys, KeyPlacements}, {"layout", s.Layout, Layouts},
-		{"format-q", s.FormatQ, QueryFormats}, {"scaling", s.Scaling, Scalings},
+		{"mask", s.Mask, Masks}, {"format-q", s.FormatQ, QueryFormats}, {"scaling", s.Scaling, Scalings},
 	} {
 		if f.value != "" && !slices.Contains(f.known, f.value) {
 			return fmt.Errorf("--%s %s: use %s", f.flag, f.value, english.Or(f.known))
@@ -112,12 +115,15 @@ func (s *Serving) add(p *problem.Attention) {
 	p.Window, _ = s.window()
 	p.ScaleBlockQ, p.ScaleBlockKV, _ = s.scaleBlock()
 	p.Softcap, p.Scale = float64(float32(s.Softcap)), float64(float32(s.SoftmaxScale))
-	p.Sinks, p.Masked = s.Sinks, s.Mask
+	p.Sinks, p.Masked, p.MaskBits = s.Sinks, s.Mask != "", s.Mask == "bits"
 	p.Queries, p.Keys, p.PageSize = s.placed(s.Queries, s.SeqlensQ), s.placed(s.Keys, s.SeqlensK), s.PageSize
 	if s.PageSize > 0 {
 		p.Keys = problem.Paged
 	}
 	p.Layout, p.FormatQ, p.Scaling = problem.Layout(s.Layout), problem.Format(s.FormatQ), problem.Scaling(s.Scaling)
+	if s.Strided {
+		p.Gaps = p.UsualGaps()
+	}
 }
 
 // placed returns the placement of sequences. Sequences that have lengths but no placement are padded.
@@ -161,8 +167,12 @@ func (s *Serving) agrees(with problem.Attention) error {
 	switch {
 	case s.Sinks && !with.Sinks:
 		return errors.New("--sinks, but the description of the kernel has no sinks")
-	case s.Mask && !with.Masked:
+	case s.Mask != "" && !with.Masked:
 		return errors.New("--mask, but the description of the kernel has no mask in memory")
+	case s.Mask != "" && (s.Mask == "bits") != with.MaskBits:
+		return fmt.Errorf("--mask %s, but the description of the kernel has a mask of other elements", s.Mask)
+	case s.Strided && !with.Strided():
+		return errors.New("--strided, but the description of the kernel has contiguous tensors")
 	}
 	return nil
 }

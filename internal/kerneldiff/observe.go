@@ -40,7 +40,7 @@ func NewInputs(p problem.Attention, distribution string, seed uint64) (*Inputs, 
 	switch {
 	case !ok || p.Scaling != problem.PerHead:
 		return nil, fmt.Errorf("attest diff compares kernels with one byte per number and one scale per head, not %s", p)
-	case p.Layout != problem.BHSD || p.Ragged() || p.Masked || p.Sinks:
+	case p.Layout != problem.BHSD || p.Strided() || p.Ragged() || p.Masked || p.Sinks:
 		return nil, fmt.Errorf("attest diff compares kernels of dense problems, not %s", p)
 	case p.B*p.Hq*p.Sq > mostWeights/max(p.Skv, 1):
 		return nil, fmt.Errorf("a problem %s has more than %d weights: use a smaller shape", p, mostWeights)

@@ -126,6 +126,8 @@ type Bench struct {
 	O    device.Buffer
 	LSE  device.Buffer // nil where the problem has none
 	data map[string]device.Buffer
+	// spread holds the operands with gaps, which lie in their buffers as a kernel wants them.
+	spread map[string]*kernel.Strides
 
 	Spoil  func(ptx string) string // if set, changes the PTX of kernels before they are loaded
 	SMs    int                     // if set, the number of SMs that persistent kernels fill
@@ -138,7 +140,7 @@ func NewBench(t testing.TB, dev device.Device, in Inputs) *Bench {
 	if in.Places == nil {
 		in.Places = ref.NewPlaces(in.P, 0)
 	}
-	b := &Bench{T: t, Dev: dev, In: in, data: map[string]device.Buffer{}}
+	b := &Bench{T: t, Dev: dev, In: in, data: map[string]device.Buffer{}, spread: map[string]*kernel.Strides{}}
 	for _, x := range []struct {
 		name string
 		*fp8.Tensor
@@ -160,13 +162,7 @@ func NewBench(t testing.TB, dev device.Device, in Inputs) *Bench {
 		b.data["sinks"] = Buffer(t, dev, Bytes(in.Sinks))
 	}
 	if in.Mask != nil {
-		data := make([]byte, len(in.Mask.Visible))
-		for i, v := range in.Mask.Visible {
-			if v {
-				data[i] = 1
-			}
-		}
-		b.data["mask"] = Buffer(t, dev, data)
+		b.data["mask"] = Buffer(t, dev, in.Mask.Bytes(in.P.MaskBits))
 	}
 	rows := in.Places.Q.Rows(in.P.Q())
 	b.O = Buffer(t, dev, make([]byte, in.P.Output.Bytes()*rows*in.P.DimV()))
@@ -208,6 +204,7 @@ func (b *Bench) Load(k *kernel.Kernel) (*device.Program, *device.Work) {
 			memory = append(memory, device.Slice{Buffer: space})
 			continue
 		}
+		b.space(m)
 		memory = append(memory, device.Slice{Buffer: b.data[m.Name]})
 	}
 	w, err := p.Work(plan, memory)
@@ -215,6 +212,32 @@ func (b *Bench) Load(k *kernel.Kernel) (*device.Program, *device.Work) {
 		b.T.Fatal(err)
 	}
 	return p, w
+}
+
+// space gives an operand its gaps, which hold NaN.
+func (b *Bench) space(m kernel.Memory) {
+	if m.Strides == nil || b.spread[m.Name] != nil {
+		return
+	}
+	b.spread[m.Name] = m.Strides
+	b.data[m.Name] = Buffer(b.T, b.Dev, m.Strides.Spread(Read(b.T, b.data[m.Name]), m.Bytes, 0xff))
+	if m.Name == "o" {
+		b.O = b.data["o"]
+	}
+}
+
+// output returns O without gaps. A gap that was written fails the test.
+func (b *Bench) output() []byte {
+	data := Read(b.T, b.O)
+	s := b.spread["o"]
+	if s == nil {
+		return data
+	}
+	o := s.Compact(data)
+	if !bytes.Equal(s.Spread(o, int64(len(data)), 0xff), data) {
+		b.T.Errorf("%v: a gap of O was written", b.In.P)
+	}
+	return o
 }
 
 // Only returns the entry and the launch of a kernel that has a single one.
@@ -238,7 +261,7 @@ func (b *Bench) Run(k *kernel.Kernel) Result {
 // Read returns what the last kernel wrote.
 func (b *Bench) Read() Result {
 	b.T.Helper()
-	return Result{P: b.In.P, O: Read(b.T, b.O), LSE: Floats(Read(b.T, b.LSE)), places: b.In.Places}
+	return Result{P: b.In.P, O: b.output(), LSE: Floats(Read(b.T, b.LSE)), places: b.In.Places}
 }
 
 // Result is what a kernel wrote, bit for bit, as it lies in memory.

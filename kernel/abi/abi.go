@@ -11,7 +11,7 @@ import (
 
 // names are the names that expressions may use in every file: those of the problem, of the
 // device, and of scales that are passed by value.
-var names = append(sorted.Keys(problem.Attention{}.Names()), "SMs", "BlocksPerSM", "qs", "ks", "vs")
+var names = append(sorted.Keys(problem.Attention{Gaps: problem.Attention{}.UsualGaps()}.Names()), "SMs", "BlocksPerSM", "qs", "ks", "vs")
 
 // Parse reads the description of a kernel's call, in the short or in the whole form. Errors
 // have the form file:line:column: message.

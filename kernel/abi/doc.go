@@ -32,6 +32,7 @@
 //	"scale_block"  two numbers, for "per-block": the rows of Q, and the rows of K and V,
 //	               that share a factor
 //	"bias"         the type of the operand bias: f16, bf16 or f32 (the default)
+//	"mask"         the elements of the operand mask: bytes (the default) or bits
 //	"rope"         the columns that rope_cos and rope_sin rotate: halves (the default) or
 //	               pairs
 //	"output"       the format of O: f16 (the default), bf16 or f32
@@ -76,7 +77,9 @@
 //	                       zeros before each launch
 //	           qs, ks, vs  the factors of "scaling", floats
 //	           sinks       floats, one logit per head of Q
-//	           mask        bytes, [B,Sq,Skv]: a query sees the keys whose byte is not 0
+//	           mask        bytes, [B,Sq,Skv]: a query sees the keys whose byte is not 0. With
+//	                       "mask": "bits", [B,Sq,cdiv(Skv,8)]: bit j%8 of byte j/8 says
+//	                       whether the query sees key j
 //	           bias        [B,H,Sq,Skv]: it is added to the logits after scale and softcap;
 //	                       -∞ hides the key. "bias": "f16", "bf16" or "f32" gives its type
 //	           rope_cos, rope_sin
@@ -175,12 +178,14 @@
 //	format       as in the short form; also output, scaling and layout
 //	format_q     f16 or bf16, if Q has another format than K and V
 //	scale_block  "rows of Q,rows of K and V", if scaling is per-block
-//	mask         none, causal, window or buffer
+//	mask         none, causal, window, buffer, or bits for a buffer of bits
 //	lse, sinks   true or false
 //	bias         the type of the bias, if there is one
 //	rope         halves or pairs, if rows are rotated
 //	queries      padded or packed, if the lengths of Q differ
 //	keys         padded, packed or paged, if the lengths of K and V differ
+//	strides      true, if the operands q, k, v and o have "strides" that depend on the gaps
+//	             q_gap0 to o_gap2 of the problem. Strides that depend on other sizes need no fact
 //
 // Operands have the names of the short form; workspaces may have any name.
 //
@@ -205,6 +210,8 @@
 //	page_size, pages        the rows of a page, and the number of pages in memory
 //	max_pages               the columns of page_table
 //	kv_pages                the number of pages that belong to sequences
+//	q_gap0 … o_gap2         the elements after each sequence or page (0), after each part of it
+//	                        (1) and after each row of a head (2) of q, k, v and o
 //	scale_block_q, scale_block_kv
 //	                        the numbers of "scale_block"
 //	qs, ks, vs              the scales if "scaling" is "per-tensor", floats; only in

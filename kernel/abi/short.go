@@ -22,6 +22,7 @@ type short struct {
 	named  []string // the operands that parameters refer to
 	states []string // the special registers and variables in "declares"
 	same   bool     // whether the kernel gives the same bits each time
+	mask   string   // the elements of the operand mask
 	zeroed []string // the outputs that must be zero before a launch
 }
 
@@ -37,6 +38,7 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 		"output":      jsonpos.Word(&s.p.Output, problem.F16, problem.BF16, problem.F32),
 		"p":           jsonpos.Word(&s.weight, problem.F32, problem.F16, problem.BF16, problem.E4M3, problem.E5M2),
 		"bias":        jsonpos.Word(&s.p.Bias, problem.F16, problem.BF16, problem.F32),
+		"mask":        jsonpos.Word(&s.mask, "bytes", "bits"),
 		"rope":        jsonpos.Word(&s.p.Rope, problem.RotateHalves, problem.RotatePairs),
 		"accumulator": jsonpos.Word(&s.sum, problem.F32, problem.F16),
 		"layout":      jsonpos.Word(&s.p.Layout, problem.BHSD, problem.BSHD),
@@ -54,7 +56,7 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.p.LSE, s.p.Sinks, s.p.Masked = s.names("lse"), s.names("sinks"), s.names("mask")
+	s.p.LSE, s.p.Sinks, s.p.Masked, s.p.MaskBits = s.names("lse"), s.names("sinks"), s.names("mask"), s.mask == "bits"
 	if s.names("bias") && s.p.Bias == "" {
 		s.p.Bias = problem.F32
 	}
@@ -139,6 +141,9 @@ func (s *short) check(n *jsonpos.Node) error {
 		return params.Errorf("a kernel that appends keys needs parameters that point to k_new and to v_new")
 	}
 	if err := s.checkNamed(n, "bias", string(s.p.Bias), "bias"); err != nil {
+		return err
+	}
+	if err := s.checkNamed(n, "mask", s.mask, "mask"); err != nil {
 		return err
 	}
 	if err := s.checkNamed(n, "rope", string(s.p.Rope), "rope_cos", "rope_sin"); err != nil {

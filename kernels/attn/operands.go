@@ -1,6 +1,7 @@
 package attn
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/expr"
@@ -33,7 +34,11 @@ func Operands(p problem.Attention) []kernel.Operand {
 		list = append(list, input("sinks", "f32", Exprs("H")))
 	}
 	if p.Masked {
-		list = append(list, input("mask", "u8", Exprs("B", "Sq", "Skv")))
+		keys := "Skv"
+		if p.MaskBits {
+			keys = "cdiv(Skv, 8)"
+		}
+		list = append(list, input("mask", "u8", Exprs("B", "Sq", keys)))
 	}
 	if p.Bias != "" {
 		list = append(list, input("bias", string(p.Bias), Exprs("B", "H", "Sq", "Skv")))
@@ -44,6 +49,11 @@ func Operands(p problem.Attention) []kernel.Operand {
 	}
 	list = append(list, batchOperands(p)...)
 	list = append(list, kernel.Operand{Name: "o", Type: string(p.Output), Role: kernel.Output, Dims: withDV(p, q)})
+	if p.Strided() {
+		for i := range list {
+			list[i].Strides = Strides(list[i])
+		}
+	}
 	if p.LSE {
 		lse := kernel.Operand{Name: "lse", Type: "f32", Role: kernel.Output, Dims: Exprs("B", "H", "Sq")}
 		if p.Queries == problem.Packed {
@@ -122,6 +132,21 @@ func dims(p problem.Attention, place problem.Placement, heads, rows, total strin
 		return Exprs(append(batch, rows, heads)...)
 	}
 	return Exprs(append(batch, heads, rows)...)
+}
+
+// Strides returns the strides of q, k, v or o in a problem with gaps, and nil for other operands.
+func Strides(o kernel.Operand) (list []expr.Expr) {
+	if !slices.Contains([]string{"q", "k", "v", "o"}, o.Name) {
+		return nil
+	}
+	inner, gap := "1", 2 // the stride of the extent inside
+	list = Exprs(inner)
+	for i := len(o.Dims) - 1; i > 0; i-- {
+		inner = fmt.Sprintf("(%v)*%s + %s_gap%d", o.Dims[i], inner, o.Name, gap)
+		list = slices.Insert(list, 0, expr.Must(inner))
+		inner, gap = "("+inner+")", gap-1
+	}
+	return list
 }
 
 // withD adds the columns of Q or K to the extents of rows.

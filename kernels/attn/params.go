@@ -56,6 +56,12 @@ func (p *Params) U32(name, value string) build.U32 {
 	return p.k.ParamU32(name)
 }
 
+// U64 declares a 64-bit integer parameter. value is the expression for its argument.
+func (p *Params) U64(name, value string) build.U64 {
+	p.args = append(p.args, kernel.Arg{Type: "u64", Value: expr.Must(value)})
+	return p.k.ParamU64(name)
+}
+
 // F32 declares a float parameter. value is the expression for its argument.
 func (p *Params) F32(name, value string) build.F32 {
 	p.args = append(p.args, kernel.Arg{Type: "f32", Value: expr.Must(value)})

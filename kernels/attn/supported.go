@@ -48,6 +48,8 @@ func CheckHeads(p problem.Attention, headDims []int, scalings ...problem.Scaling
 		return fmt.Errorf("queries in %s with keys in %s are not supported: use one format", p.FormatQ, p.Format)
 	case p.Appends:
 		return fmt.Errorf("new keys are not supported")
+	case p.Strided():
+		return fmt.Errorf("tensors with gaps are not supported: Q, K, V and O must be contiguous")
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -25,7 +26,7 @@ import (
 type step struct {
 	p           Problem
 	before, new []int
-	k, v        []float32 // [tokens,Hkv,D], as the kernel reads them
+	k, v        []float32 // [tokens,Hkv,D] and [tokens,Hkv,DV], as the kernel reads them
 	ks, vs      []float32 // given scales
 	cos, sin    []float32
 	places      *ref.Places // where the rows of the cache lie after the step
@@ -60,17 +61,18 @@ func draw(p Problem, seed uint64) *step {
 		}
 		return x
 	}
-	rows := s.p.TotalNew * p.Hkv * p.D
-	s.k, s.v = floats(rows, 3), floats(rows, 0.1)
-	for i := range min(p.D, rows) {
+	rows := s.p.TotalNew * p.Hkv
+	s.k, s.v = floats(rows*p.D, 3), floats(rows*p.dimV(), 0.1)
+	for i := range min(p.dimV(), len(s.v)) {
 		s.v[i] = 0 // a row without a scale of its own
 	}
 	s.k, s.v = widen(p.Input, narrow(p.Input, s.k)), widen(p.Input, narrow(p.Input, s.v))
 	for range p.Hkv {
 		s.ks, s.vs = append(s.ks, float32(0.01+0.01*r.Float64())), append(s.vs, float32(0.001+0.001*r.Float64()))
 	}
-	for i := range p.Skv * p.D / 2 {
-		angle := float64(i/(p.D/2)) * math.Pow(10000, -2*float64(i%(p.D/2))/float64(p.D))
+	angles := p.ropeDim() / 2
+	for i := range p.Skv * angles {
+		angle := float64(i/angles) * math.Pow(10000, -float64(i%angles)/float64(angles))
 		s.cos, s.sin = append(s.cos, float32(math.Cos(angle))), append(s.sin, float32(math.Sin(angle)))
 	}
 	return s
@@ -96,8 +98,8 @@ func widen(f problem.Format, data []byte) []float32 {
 
 // rotated returns a row of K after the rotation, with the roundings of the kernel.
 func (s *step) rotated(row []float32, position int) []float32 {
-	d := s.p.D
-	out := make([]float32, d)
+	d := s.p.ropeDim()
+	out := slices.Clone(row)
 	for i := range d / 2 {
 		x, y := s.p.Rope.Columns(i, d)
 		cos, sin := float64(s.cos[position*d/2+i]), float64(s.sin[position*d/2+i])
@@ -114,6 +116,9 @@ func (s *step) want(values bool) (cache, scales []byte) {
 	p := s.p
 	codec, _ := p.Format.FP8()
 	d := fp8.Dims{B: p.B, H: p.Hkv, S: p.Skv, D: p.D}
+	if values {
+		d.D = p.dimV()
+	}
 	data, perRow := bytes.Repeat([]byte{0xff}, d.Len()), bytes.Repeat([]byte{0xff}, 4*d.Rows())
 	token := 0
 	for b, n := range s.new {
@@ -124,7 +129,7 @@ func (s *step) want(values bool) (cache, scales []byte) {
 				if values {
 					from, scale = s.v, s.vs
 				}
-				row := from[(token*p.Hkv+h)*p.D:][:p.D]
+				row := from[(token*p.Hkv+h)*d.D:][:d.D]
 				if !values && p.Rope != "" {
 					row = s.rotated(row, position)
 				}
@@ -144,13 +149,13 @@ func (s *step) want(values bool) (cache, scales []byte) {
 				at := d.Row(b, h, position)
 				binary.LittleEndian.PutUint32(perRow[4*at:], math.Float32bits(by))
 				for c, v := range row {
-					data[at*p.D+c] = codec.EncodeSatfinite(float64(v / by))
+					data[at*d.D+c] = codec.EncodeSatfinite(float64(v / by))
 				}
 			}
 			token++
 		}
 	}
-	return s.places.KV.Scatter(data, p.D), s.places.KV.Scatter(perRow, 4)
+	return s.places.KV.Scatter(data, d.D), s.places.KV.Scatter(perRow, 4)
 }
 
 // run runs a step on a device. It returns the cache and its scales: K, V, scales of K, scales of V.
@@ -182,12 +187,15 @@ func (s *step) run(t *testing.T, dev device.Device, spoil func(string) string) (
 	if s.p.Scaling != problem.PerToken {
 		data["ks"], data["vs"] = kerneltest.Bytes(s.ks), kerneltest.Bytes(s.vs)
 	}
-	buffers := map[string]device.Buffer{}
+	buffers, gaps := map[string]device.Buffer{}, map[string]*kernel.Strides{}
 	var memory []device.Slice
 	for _, m := range plan.Memory {
 		content := data[m.Name]
 		if content == nil {
 			content = bytes.Repeat([]byte{0xff}, int(m.Bytes))
+		}
+		if m.Strides != nil {
+			gaps[m.Name] = m.Strides
 		}
 		buffers[m.Name] = kerneltest.Buffer(t, dev, content)
 		memory = append(memory, device.Slice{Buffer: buffers[m.Name]})
@@ -201,6 +209,13 @@ func (s *step) run(t *testing.T, dev device.Device, spoil func(string) string) (
 	}
 	for i, name := range []string{"k", "v", "ks", "vs"} {
 		result[i] = kerneltest.Read(t, buffers[name])
+		if s := gaps[name]; s != nil {
+			all := result[i]
+			result[i] = s.Compact(all)
+			if !bytes.Equal(s.Spread(result[i], int64(len(all)), 0xff), all) {
+				t.Errorf("%+v: a gap of %s was written", s, name)
+			}
+		}
 	}
 	return result
 }
@@ -226,6 +241,14 @@ func problems() (list []Problem) {
 		if p := &list[i]; p.PageSize == 1 {
 			p.Pages = 250
 		}
+	}
+	for i, heads := range []problem.HeadDim{{D: 192, DV: 128}, {D: 64, DV: 96}, {D: 96}, {D: 128}, {D: 192, DV: 256}, {D: 96, DV: 64}} {
+		p := list[3*i]
+		p.D, p.DV, p.Rope, p.RopeDim = heads.D, heads.DV, ropes[1+i%2], []int{64, 16, 0, 48, 176, 96}[i]
+		if i%2 == 0 {
+			p.Gaps.K, p.Gaps.V = problem.Gap{30, 2, heads.D}, problem.Gap{0, 8, 16}
+		}
+		list = append(list, p)
 	}
 	return list
 }
@@ -334,7 +357,12 @@ func TestMutants(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	good := problems()[0]
 	for want, change := range map[string]func(*Problem){
-		"head dimension 96":   func(p *Problem) { p.D = 96 },
+		"head dimension 80":   func(p *Problem) { p.D = 80 },
+		"head dimension 64/8": func(p *Problem) { p.DV = 8 },
+		"72 rotated columns":  func(p *Problem) { p.Rope, p.RopeDim = problem.RotatePairs, 72 },
+		"80 rotated columns":  func(p *Problem) { p.Rope, p.RopeDim = problem.RotatePairs, 80 },
+		"use even numbers":    func(p *Problem) { p.Gaps.V[1] = 3 },
+		"without a rotation":  func(p *Problem) { p.Rope, p.RopeDim = "", 32 },
 		`new tokens in "f32"`: func(p *Problem) { p.Input = problem.F32 },
 		`a cache in "u8"`:     func(p *Problem) { p.Format = problem.U8 },
 		`scaling "per-block"`: func(p *Problem) { p.Scaling = problem.PerBlock },

@@ -20,7 +20,9 @@ func New(p Problem, t ptx.Target) (*kernel.Kernel, error) {
 	if t.SM < 89 {
 		return nil, fmt.Errorf("%s cannot convert to %s: use a GPU from sm_89 on", t, p.Format)
 	}
-	k := build.New(fmt.Sprintf("attn_append_%s_%s_d%d", p.Input, p.Format, p.D), t)
+	heads := problem.Attention{}
+	heads.D, heads.DV = p.D, p.DV
+	k := build.New(fmt.Sprintf("attn_append_%s_%s_%s", p.Input, p.Format, attn.DimName(heads.Filled())), t)
 	if v := (ptx.Version{Major: 8, Minor: 1}); t.SM == 89 && t.MinVersion().Less(v) {
 		k.Version(v.Major, v.Minor) // sm_89 has FP8 since PTX 8.1
 	}
@@ -59,10 +61,15 @@ func operands(p Problem) []kernel.Operand {
 	operand := func(name, typ string, role kernel.Role, meaning string, dims ...string) kernel.Operand {
 		return kernel.Operand{Name: name, Type: typ, Role: role, Meaning: meaning, Dims: attn.Exprs(dims...)}
 	}
-	rows := append(append([]string{}, cache...), "D")
+	rows := func(columns string) []string { return append(append([]string{}, cache...), columns) }
 	list := []kernel.Operand{
-		operand("k_new", string(p.Input), kernel.Input, "", "tokens", "Hkv", "D"), operand("v_new", string(p.Input), kernel.Input, "", "tokens", "Hkv", "D"),
-		operand("k", string(p.Format), kernel.InOut, "", rows...), operand("v", string(p.Format), kernel.InOut, "", rows...),
+		operand("k_new", string(p.Input), kernel.Input, "", "tokens", "Hkv", "D"), operand("v_new", string(p.Input), kernel.Input, "", "tokens", "Hkv", "DV"),
+		operand("k", string(p.Format), kernel.InOut, "", rows("D")...), operand("v", string(p.Format), kernel.InOut, "", rows("DV")...),
+	}
+	if p.strided() {
+		for i := range list {
+			list[i].Strides = attn.Strides(list[i])
+		}
 	}
 	scales, role := map[problem.Scaling][]string{problem.PerTensor: {"1"}, problem.PerHead: {"Hkv"}, problem.PerToken: cache}[p.Scaling], kernel.Input
 	if p.Scaling == problem.PerToken {
@@ -70,7 +77,7 @@ func operands(p Problem) []kernel.Operand {
 	}
 	list = append(list, operand("ks", "f32", role, "", scales...), operand("vs", "f32", role, "", scales...))
 	if p.Rope != "" {
-		list = append(list, operand("rope_cos", "f32", kernel.Input, "", "positions", "D/2"), operand("rope_sin", "f32", kernel.Input, "", "positions", "D/2"))
+		list = append(list, operand("rope_cos", "f32", kernel.Input, "", "positions", "rope_dim/2"), operand("rope_sin", "f32", kernel.Input, "", "positions", "rope_dim/2"))
 	}
 	list = append(list, operand("cache_seqlens", "i32", kernel.Input, kernel.Lengths, "B"))
 	if p.Tokens == problem.Packed {
@@ -86,7 +93,6 @@ func operands(p Problem) []kernel.Operand {
 type gen struct {
 	k *build.Kernel
 	p Problem
-	n int // elements of a row that a lane has
 
 	newK, newV, keys, values     build.Global[build.B8]
 	ks, vs, cos, sin             build.Global[build.F32]
@@ -94,12 +100,16 @@ type gen struct {
 	batches, heads, fresh        build.U32
 	tokens, room, rows, width    build.U32 // room is the keys of a sequence, rows those of a page
 	positions, lane, token, head build.U32
+	kSteps, vSteps               *steps // nil if the cache is contiguous
 }
+
+// steps are the bytes between the parts of a tensor with gaps: sequences or pages, heads, and rows.
+type steps struct{ outer, head, row build.U64 }
 
 // newGen declares the parameters.
 func newGen(k *build.Kernel, p Problem) (*gen, *attn.Params) {
 	params := attn.NewParams(k)
-	g := &gen{k: k, p: p, n: p.D / 32}
+	g := &gen{k: k, p: p}
 	g.newK, g.newV, g.keys, g.values = params.Bytes("k_new"), params.Bytes("v_new"), params.Bytes("k"), params.Bytes("v")
 	g.ks, g.vs = params.Floats("ks"), params.Floats("vs")
 	if p.Rope != "" {
@@ -115,8 +125,23 @@ func newGen(k *build.Kernel, p Problem) (*gen, *attn.Params) {
 	if p.Keys == problem.Paged {
 		g.pages, g.rows, g.width = params.Words("page_table"), params.U32("pageRows", "page_size"), params.U32("tableWidth", "max_pages")
 	}
+	if p.strided() {
+		g.kSteps, g.vSteps = newSteps(params, p, "k"), newSteps(params, p, "v")
+	}
 	g.heads, g.tokens, g.room = params.U32("heads", "Hkv"), params.U32("tokens", "tokens"), params.U32("room", "Skv")
 	return g, params
+}
+
+// newSteps declares the strides of a tensor.
+func newSteps(params *attn.Params, p Problem, tensor string) *steps {
+	head, row := 1, 2
+	if p.Layout == problem.BSHD {
+		head, row = row, head
+	}
+	one := func(name string, axis int) build.U64 {
+		return params.U64(tensor+name, fmt.Sprintf("%s.stride%d", tensor, axis))
+	}
+	return &steps{one("Outer", 0), one("Head", head), one("Row", row)}
 }
 
 // write writes the body: a warp appends one row of K and one of V.
@@ -128,7 +153,8 @@ func (g *gen) write() {
 	g.token = row.Div(g.heads)
 	g.head = row.Sub(g.token.MulLo(g.heads))
 	k.If(g.token.SetpLt(g.tokens), func() {
-		x, y := g.load(g.newK), g.load(g.newV) // their latency is that of finding their place
+		halves := g.p.Rope == problem.RotateHalves
+		x, y := g.load(g.newK, g.p.D, halves), g.load(g.newV, g.p.dimV(), false) // their latency is that of finding their place
 		batch, inSequence := g.sequence()
 		position := g.lengths.At(batch).Ld().Add(inSequence)
 		fits := position.SetpLt(g.room)
@@ -136,13 +162,14 @@ func (g *gen) write() {
 			fits = fits.And(position.SetpLt(g.positions))
 		}
 		k.If(fits, func() {
-			to := g.place(batch, position)
+			at := g.place(batch, position)
+			to := g.number(at)
 			if g.p.Rope != "" {
 				g.rotate(x, position)
 			}
 			ks, vs := g.scale(g.ks, to, x), g.scale(g.vs, to, y)
-			g.store(g.keys, to, x, ks)
-			g.store(g.values, to, y, vs)
+			g.store(g.address(g.keys, at, g.p.D, g.kSteps), x, ks, halves)
+			g.store(g.address(g.values, at, g.p.dimV(), g.vSteps), y, vs, false)
 		})
 	})
 }
@@ -163,16 +190,34 @@ func (g *gen) sequence() (batch, inSequence build.U32) {
 	return batch, g.token.Sub(g.offsets.At(batch).Ld())
 }
 
+// cacheRow is a row of the cache: that of a position in a sequence or page.
+type cacheRow struct{ outer, position build.U32 }
+
 // place returns the row of the cache for a position of a sequence.
-func (g *gen) place(batch, position build.U32) build.U32 {
-	rows, block := g.room, batch
+func (g *gen) place(batch, position build.U32) cacheRow {
+	if g.p.Keys != problem.Paged {
+		return cacheRow{batch, position}
+	}
+	n := position.Div(g.rows)
+	return cacheRow{g.pages.At(batch.MadLo(g.width, n)).Ld(), position.Sub(n.MulLo(g.rows))}
+}
+
+// number returns the number of a row of the warp's head among all rows.
+func (g *gen) number(at cacheRow) build.U32 {
+	rows := g.room
 	if g.p.Keys == problem.Paged {
-		n := position.Div(g.rows)
-		rows, block = g.rows, g.pages.At(batch.MadLo(g.width, n)).Ld()
-		position = position.Sub(n.MulLo(g.rows))
+		rows = g.rows
 	}
 	if g.p.Layout == problem.BSHD {
-		return block.MadLo(rows, position).MadLo(g.heads, g.head)
+		return at.outer.MadLo(rows, at.position).MadLo(g.heads, g.head)
 	}
-	return block.MadLo(g.heads, g.head).MadLo(rows, position)
+	return at.outer.MadLo(g.heads, g.head).MadLo(rows, at.position)
+}
+
+// address returns the address of a row with d columns of the warp's head.
+func (g *gen) address(cache build.Global[build.B8], at cacheRow, d int, s *steps) build.U64 {
+	if s == nil {
+		return cache.Addr().Add(g.number(at).MulWide(d))
+	}
+	return cache.Addr().Add(at.outer.CvtU64().MulLo(s.outer)).Add(g.head.CvtU64().MulLo(s.head)).Add(at.position.CvtU64().MulLo(s.row))
 }

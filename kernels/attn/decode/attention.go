@@ -177,7 +177,10 @@ func (a *attention) mask(key build.U32) {
 	if windowed {
 		hidden = hidden.Or(key.SetpLt(a.it.allFirst))
 	}
-	if g.p.Masked {
+	switch {
+	case g.p.MaskBits:
+		a.maskBits(key)
+	case g.p.Masked:
 		a.maskBuffer(key)
 	}
 	k.If(hidden, func() {
@@ -222,6 +225,27 @@ func (a *attention) maskBuffer(key build.U32) {
 		inside := keys[slot].SetpGt(at.Col)
 		byte := build.GlobalAt[build.U8](from[slot].Add(uint64(at.Col)).Selp(g.mask.Addr(), inside)).Ld()
 		return x.Selp(tile.NegInf(g.k), byte.CvtU32().SetpNe(0))
+	})
+}
+
+// maskBits is maskBuffer for a mask with one bit per key. A tile begins at a multiple of 8 keys, so that a
+// byte has the bits of eight columns of the tile.
+func (a *attention) maskBits(key build.U32) {
+	g := a.g
+	k := g.k
+	_, column := a.S.Base(k, g.lane)
+	pitch := g.seqKV.Add(7).Shr(3)
+	var bits [2][]build.U32 // of each eight columns, those of the lane first
+	for s, r := range a.rows {
+		from := g.mask.Addr().Add(a.it.batch.MulWide(g.seqQ).Add(r.token.CvtU64()).MulLo(pitch.CvtU64())).Add(key.Shr(3).CvtU64())
+		keys := build.Cast[build.S32](r.end.Sub(key)).Selp(0, r.exists)
+		for n := range a.S.Cols / 8 {
+			at := from.Add(uint64(n)).Selp(g.mask.Addr(), keys.SetpGt(8*n))
+			bits[s] = append(bits[s], build.GlobalAt[build.U8](at).Ld().CvtU32().Shr(column))
+		}
+	}
+	a.S.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
+		return x.Selp(tile.NegInf(k), bits[slot][at.Col/8].And(1<<(at.Col%8)).SetpNe(0))
 	})
 }
 

@@ -33,6 +33,9 @@ type Config struct {
 	// such as one that appends keys, and wait for its end before they touch global memory. It needs
 	// sm_90.
 	Dependent bool `json:"dependent"`
+	// AnyPages allows pages of any number of rows: the place of each row is looked up. Otherwise pages have a
+	// multiple of 16 rows.
+	AnyPages bool `json:"any_pages"`
 }
 
 const (
@@ -56,7 +59,7 @@ const usualShared = 64 << 10
 // queries, and rings of 48 KiB per block, or of 64 KiB if the SMs have much shared memory.
 func Default(p problem.Attention, chip kernel.Chip) Config {
 	p = p.Filled()
-	c := Config{RowTiles: 1, Warps: 4, Stages: 3, BlocksPerSM: 2}
+	c := Config{RowTiles: 1, Warps: 4, Stages: 3, BlocksPerSM: 2, AnyPages: p.Keys == problem.Paged && p.PageSize%groupKeys != 0}
 	bytes := 2048 // the mean of the bytes of a tile of K and of V, for each warp
 	if c.large(chip) {
 		c.Stages, bytes = 2, 4096
@@ -83,7 +86,7 @@ func (Config) large(chip kernel.Chip) bool {
 // Prefill returns the configuration for many queries: tiles of 64 rows.
 func Prefill(p problem.Attention, chip kernel.Chip) Config {
 	p.Shape.Sq, p.Shape.Hq, p.Shape.Hkv = mostRows, 1, 1
-	p.Batch = problem.Batch{}
+	p.Batch = problem.Batch{PageSize: p.PageSize}
 	c := Default(p, chip)
 	c.RowBlocks = true
 	return c
@@ -138,6 +141,9 @@ func (c Config) String() string {
 	if c.Dependent {
 		s += " dependent"
 	}
+	if c.AnyPages {
+		s += " any-pages"
+	}
 	return s
 }
 
@@ -150,13 +156,13 @@ func (c Config) tileRows() int { return c.RowTiles * warpRows }
 func (c Config) teams() int { return c.Warps / c.RowTiles }
 
 // maxRegisters returns the limit of registers per thread. With several row tiles or wide heads a kernel
-// needs as many as a thread can have for scores and O, and with scales of keys some more than usual. The
+// needs as many as a thread can have for scores and O, and with scales of keys, gaps or pages of any size some more than usual. The
 // blocks of an SM have them all the same.
 func (c Config) maxRegisters(p problem.Attention, t ptx.Target) int {
 	switch usual := usualRegisters(t); {
 	case max(p.D, p.DimV()) > 128 || c.RowTiles > 1:
 		return mostRegisters
-	case scaledByKey(p):
+	case scaledByKey(p) || p.Strided() || c.AnyPages:
 		return max(usual, 168)
 	default:
 		return usual
@@ -206,6 +212,8 @@ func (c Config) Check(p problem.Attention, t ptx.Target) error {
 		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
 	case c.Dependent && t.SM < 90:
 		return fmt.Errorf("%s has no programmatic dependent launch: use a GPU from sm_90 on", t)
+	case c.AnyPages && p.Keys != problem.Paged:
+		return fmt.Errorf("pages of any size, but the keys are not paged")
 	case c.Chunk < 0 || c.Chunk%c.TileN != 0:
 		return fmt.Errorf("chunks of %d keys: use 0 or a multiple of the %d keys of a tile", c.Chunk, c.TileN)
 	}

@@ -56,7 +56,7 @@ var (
 	sizesOnly = []string{problem.CrossLengths, problem.CustomScale, problem.GroupedHeads}
 	written   = []string{
 		problem.CausalMask, problem.SlidingMask, problem.LogSumExp, problem.SoftCapped, problem.SinkLogits, problem.RaggedBatch, problem.PagedKeys,
-		problem.MixedFormats, problem.MaskBuffer, problem.ValueHeadDim,
+		problem.MixedFormats, problem.MaskBuffer, problem.ValueHeadDim, problem.StridedRows,
 	}
 )
 
@@ -144,16 +144,17 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 		list = append(list, attn.Rule(fmt.Sprintf("Sq*(H/Hkv) <= %d", c.tileRows()),
 			fmt.Sprintf("a tile has at most %d rows, Sq*H/Hkv: use a kernel for more queries", c.tileRows())))
 	}
+	if p.Keys == problem.Paged && !c.AnyPages {
+		list = append(list, attn.Rule(fmt.Sprintf("page_size %% %d == 0", groupKeys), fmt.Sprintf("pages must have a multiple of %d rows", groupKeys)))
+	}
 	if p.Keys == problem.Paged {
-		list = append(list,
-			attn.Rule(fmt.Sprintf("page_size %% %d == 0", groupKeys), fmt.Sprintf("pages must have a multiple of %d rows", groupKeys)),
-			attn.Rule(fmt.Sprintf("pages*page_size*Hkv <= %d", maxRows), fmt.Sprintf("the pages have at most %d rows of all heads", maxRows)))
+		list = append(list, attn.Rule(fmt.Sprintf("pages*page_size*Hkv <= %d", maxRows), fmt.Sprintf("the pages have at most %d rows of all heads", maxRows)))
 	}
 	if c.Chunk > 0 {
 		list = append(list, attn.Rule(fmt.Sprintf("Skv <= %d", c.Chunk*maxSplits),
 			fmt.Sprintf("at most %d chunks of %d keys: use larger chunks", maxSplits, c.Chunk)))
 	}
-	return list
+	return append(list, strideRules(p)...)
 }
 
 // lets returns the sizes of the launch: items, the heads of K and V of the batch; row_blocks, the

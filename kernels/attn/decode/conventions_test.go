@@ -2,6 +2,8 @@ package decode
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"math"
 	"testing"
 
@@ -116,4 +118,73 @@ func TestSoftcapOfZeroIsNone(t *testing.T) {
 	}
 	in.P.Softcap = 0
 	judge(t, "softcap 0", in, newBench(t, emulator(t, ptx.SM90, 0, nil), in).Run(k))
+}
+
+// TestPagesOfAnySize: pages of 1, 4 and 24 rows, as FlashAttention-3 tests them.
+func TestPagesOfAnySize(t *testing.T) {
+	for i, size := range []int{1, 4, 24} {
+		p := attends(2, 4, 2, 1, 150, 64)
+		p.LSE, p.Keys, p.PageSize, p.LengthsKV = true, problem.Paged, size, "150,33"
+		p.Layout, p.Scaling = []problem.Layout{problem.BHSD, problem.BSHD}[i%2], []problem.Scaling{problem.PerHead, problem.PerPage, problem.PerToken}[i]
+		eachConfig(t, p.Filled(), func(*testing.T, inputs, result) {})
+	}
+}
+
+// TestGaps: tensors that are not contiguous, in every placement.
+func TestGaps(t *testing.T) {
+	for i, keys := range []problem.Placement{problem.Uniform, problem.Padded, problem.Packed, problem.Paged} {
+		p := attends(2, 4, 2, 3, 150, 64)
+		p.LSE, p.Keys, p.Layout = true, keys, []problem.Layout{problem.BHSD, problem.BSHD}[i%2]
+		p.Queries = []problem.Placement{problem.Uniform, problem.Packed, problem.Padded, problem.Uniform}[i]
+		p.Scaling, p.Shape = problem.PerToken, p.WithHeadDim(problem.HeadDim{D: 64, DV: []int{64, 128}[i/2]})
+		p = p.Filled()
+		p.Gaps = p.UsualGaps()
+		eachConfig(t, p, func(*testing.T, inputs, result) {})
+	}
+}
+
+// TestKeysBeforeTheWindow: a server may give away the pages before a window, so their entries of the table and their rows
+// are not read. A tile has keys before and inside the window.
+func TestKeysBeforeTheWindow(t *testing.T) {
+	for _, size := range []int{16, 4} {
+		p := attends(1, 2, 1, 1, 300, 64)
+		p.LSE, p.Keys, p.PageSize, p.Window = true, problem.Paged, size, problem.NewWindow(42, 0)
+		p = p.Filled()
+		in := generate(t, "normal", p, 1)
+		want := newBench(t, emulator(t, ptx.SM90, 0, nil), in).run(Default(p, h200))
+		b := newBench(t, emulator(t, ptx.SM90, 0, nil), in)
+		first := p.Skv - 1 - 42 // the first key of the window
+		gone := bytes.Repeat([]byte{0xff}, 4*(first/size))
+		table := b.Data("page_table")
+		page := make([]byte, 4)
+		if err := errors.Join(table.Read(int64(len(gone)), page), table.Write(0, gone)); err != nil {
+			t.Fatal(err)
+		}
+		for _, tensor := range []string{"k", "v"} { // the rows before the window in its first page
+			at := int64(binary.LittleEndian.Uint32(page)) * int64(size*p.D)
+			if err := b.Data(tensor).Write(at, bytes.Repeat([]byte{0xff}, first%size*p.D)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := b.run(Default(p, h200)); !got.Same(want) {
+			t.Errorf("pages of %d rows: keys before the window change the result", size)
+		}
+	}
+}
+
+// TestMaskOfBits: a mask of bits gives the bits of a mask of bytes.
+func TestMaskOfBits(t *testing.T) {
+	for _, keys := range []int{7, 61, 128} {
+		p := attends(2, 2, 1, 3, keys, 64)
+		p.LSE, p.Masked = true, true
+		for i, c := range []Config{Default(p, h200), Invariant(p, h200), Prefill(p, h200)} {
+			in := generate(t, "normal", p, uint64(i))
+			want := newBench(t, emulator(t, ptx.SM90, 0, nil), in).run(c)
+			judge(t, p.String(), in, want)
+			in.P.MaskBits = true
+			if got := newBench(t, emulator(t, ptx.SM90, 0, nil), in).run(c); !got.Same(want) {
+				t.Errorf("%v, %v: other bits than with bytes", in.P, c)
+			}
+		}
+	}
 }

@@ -167,6 +167,7 @@ func (Family) Axes() []attn.Axis {
 		"stages":        {What: "tiles of keys in the ring of a team", Values: []int{2, 3, 4, 5, 6}},
 		"blocks_per_sm": {What: "blocks that share an SM", Values: []int{1, 2, 3, 4}},
 		"row_blocks":    {What: "any number of query rows, in tiles"},
+		"any_pages":     {What: "pages of any number of rows, each of which is looked up"},
 		"dependent":     {What: "programmatic dependent launch: the start overlaps the end of the launch before"},
 		"chunk":         {What: "keys per block, for bits that do not depend on the batch; 0 fills the GPU", Values: []int{0, 512, 1024, 2048, 4096}},
 	})

@@ -52,7 +52,7 @@ func (g *gen) sequence(place problem.Placement, batch, full build.U32, lengths, 
 // seen finds the keys that the queries of an item see. Later queries see later keys.
 func (g *gen) seen(it *item) {
 	k := g.k
-	if mask := g.p.Mask(); mask == "none" || mask == "buffer" {
+	if mask := g.p.Mask(); mask == "none" || g.p.Masked {
 		it.first, it.end, it.allFirst, it.allEnd, it.wholeVisible = k.U32(0), it.lengthKV, k.U32(0), it.lengthKV, true
 		if g.c.RowBlocks {
 			first, _ := g.tokens(*it)

@@ -60,6 +60,8 @@ type gen struct {
 	pageRows, tableWidth  build.U32
 	left, right           build.U32 // keys of a window before and after the query's own
 	blocksQ, blocksKV     build.U32 // blocks of rows that share a scale, in a sequence
+	qSteps, kSteps        *strides  // nil if the tensors are contiguous
+	vSteps, oSteps        *strides
 	scale, cap            build.F32
 	out                   part.Output
 	lse                   build.Global[build.F32]
@@ -99,6 +101,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 		g.left, g.right = params.U32("left", limit("window_left")), params.U32("right", limit("window_right"))
 	}
 	g.blockParams(params)
+	g.strideParams(params)
 	g.args = params.Args()
 
 	g.shared = k.DynamicShared(128)

@@ -32,6 +32,7 @@ type ring struct {
 type copies struct {
 	tileRows
 	tensors []copied
+	steps   *strides  // nil if the tensors are contiguous
 	stride  build.U32 // bytes from row to row in global memory
 	spans   []span
 }
@@ -55,10 +56,10 @@ type span struct {
 // copies returns the copies of K and V.
 func (g *gen) copies() []copies {
 	K, V := copied{g.keys, 0}, copied{g.values, g.plan.k.tile}
-	if g.d == g.dv {
+	if g.d == g.dv && !g.p.Strided() {
 		return []copies{{tileRows: g.plan.k, tensors: []copied{K, V}}}
 	}
-	return []copies{{tileRows: g.plan.k, tensors: []copied{K}}, {tileRows: g.plan.v, tensors: []copied{V}}}
+	return []copies{{tileRows: g.plan.k, tensors: []copied{K}, steps: g.kSteps}, {tileRows: g.plan.v, tensors: []copied{V}, steps: g.vSteps}}
 }
 
 // divide divides the rows for the lanes.
@@ -103,10 +104,18 @@ func (c *copies) open(g *gen, it item) {
 	if g.p.Layout == problem.BSHD {
 		c.stride = g.headsKV.MulLo(c.d)
 	}
-	zero := g.rowZero(it).MulWide(c.d)
+	var zero build.U64 // the offset of row 0
+	if c.steps == nil {
+		zero = g.rowZero(it).MulWide(c.d)
+	} else {
+		c.stride, zero = c.steps.row, c.steps.origin(g.p.Keys, it.batch, it.startKV, it.head)
+	}
 	for i := range c.spans {
 		s := &c.spans[i]
-		offset := zero.Add(s.at.CvtU64()).Add(s.row.MulWide(c.stride))
+		offset := zero.Add(s.at.CvtU64())
+		if !g.c.AnyPages {
+			offset = offset.Add(s.row.MulWide(c.stride))
+		}
 		for _, t := range c.tensors {
 			s.from = append(s.from, t.rows.Addr().Add(offset))
 		}
@@ -211,27 +220,52 @@ func (r *ring) copy(slot build.U32) {
 // their memory may hold anything, NaN included, and 0·NaN is NaN.
 func (r *ring) copyGroup(c copies, key build.U32, place keyPlace, slot build.U32) {
 	k := r.g.k
-	offset := place.row.MulWide(c.stride)
+	var offset build.U64
+	if !r.g.c.AnyPages {
+		offset = c.offset(place)
+	}
 	for _, s := range c.spans {
 		step := 32 * unitBytes / s.bytes // rows from one copy of a lane to the next
 		at := key.Add(s.row)
 		to := s.to.Add(slot)
-		from := make([]build.U64, len(c.tensors))
-		for i := range from {
-			from[i] = s.from[i].Add(offset)
+		from := s.from
+		if !r.g.c.AnyPages {
+			from = addTo(from, offset)
 		}
 		for row := 0; row < groupKeys; row += step {
-			size := k.U32(unitBytes).Selp(0, at.Add(row).SetpLt(r.it.end))
+			size := k.U32(unitBytes).Selp(0, r.seen(at.Add(row)))
 			column := s.column
 			if n := c.permuted(row); n != 0 {
 				column = column.Xor(n)
 			}
 			dst := build.SharedAt[build.B8](to.Add(column)).Plus(row * c.pitch)
+			further := func(i int) build.U64 { return c.further(r.g, from[i], row) }
+			if r.g.c.AnyPages {
+				rows := addTo(from, c.offset(place.of(k, s.row.Add(row))))
+				further = func(i int) build.U64 { return rows[i] }
+			}
 			for i, t := range c.tensors {
-				k.CpAsyncCgSrcSize(dst.Plus(t.at), build.GlobalAt[build.B8](c.further(r.g, from[i], row)), unitBytes, size)
+				k.CpAsyncCgSrcSize(dst.Plus(t.at), build.GlobalAt[build.B8](further(i)), unitBytes, size)
 			}
 		}
 	}
+}
+
+// addTo returns addresses with an offset.
+func addTo(list []build.U64, offset build.U64) (sums []build.U64) {
+	for _, x := range list {
+		sums = append(sums, x.Add(offset))
+	}
+	return sums
+}
+
+// seen reports whether a query of the item sees a key. Keys before a window are old: a server may have given
+// their memory away.
+func (r *ring) seen(key build.U32) build.Pred {
+	if !r.g.p.Window.Limited() {
+		return key.SetpLt(r.it.end)
+	}
+	return key.Sub(r.it.first).SetpLt(r.it.end.Sub(r.it.first))
 }
 
 // further returns an address that is a number of rows further on.
@@ -239,47 +273,8 @@ func (c copies) further(g *gen, from build.U64, rows int) build.U64 {
 	switch {
 	case rows == 0:
 		return from
-	case g.p.Layout == problem.BSHD:
+	case g.p.Layout == problem.BSHD || c.steps != nil:
 		return from.Add(c.stride.MulWide(rows))
 	}
 	return from.Add(uint64(rows * c.d))
-}
-
-// keyPlace says where a group of keys lies.
-type keyPlace struct {
-	row  build.U32 // the row of the first key, among the rows of its head
-	page build.U32 // if the problem has scales of pages
-}
-
-// locate returns the place of a group of keys: its row counts from key 0, or, if keys are paged,
-// from row 0 of page 0. A group lies in one page. A group that no query sees has no page: its
-// entry of the table may be anything or may not exist.
-func (r *ring) locate(key build.U32) keyPlace {
-	g := r.g
-	if g.p.Keys != problem.Paged {
-		return keyPlace{row: key}
-	}
-	k := g.k
-	row := build.NewVar(k.U32(0))
-	var number *build.Var[build.U32]
-	if g.p.Scaling == problem.PerPage {
-		number = build.NewVar(k.U32(0))
-	}
-	k.If(key.SetpLt(r.it.end), func() {
-		n := key.Div(g.pageRows)
-		page := g.pages.At(r.it.batch.MadLo(g.tableWidth, n)).Ld()
-		perPage := g.pageRows
-		if g.p.Layout == problem.BHSD {
-			perPage = perPage.MulLo(g.headsKV)
-		}
-		row.Set(page.MadLo(perPage, key.Sub(n.MulLo(g.pageRows))))
-		if number != nil {
-			number.Set(page)
-		}
-	})
-	at := keyPlace{row: row.Get()}
-	if number != nil {
-		at.page = number.Get()
-	}
-	return at
 }

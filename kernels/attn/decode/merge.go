@@ -159,7 +159,7 @@ func (g *gen) storeLane(it item, r row, s sums, i int, scale build.F32) {
 
 // outputAt returns the address of a column of a row of O.
 func (g *gen) outputAt(it item, r row, column build.U32) build.Global[build.B32] {
-	return build.GlobalAt[build.B32](g.out.O.Addr().Add(g.place(it, r).MulWide(2 * g.dv)).Add(column.Shl(1).CvtU64()))
+	return build.GlobalAt[build.B32](g.out.O.Addr().Add(g.queryOffset(it, r, g.oSteps, 2*g.dv)).Add(column.Shl(1).CvtU64()))
 }
 
 // storeFour writes four neighbours of O.

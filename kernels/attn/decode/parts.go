@@ -164,11 +164,10 @@ func (m *merger) open(number build.U32, n int) *rowSums {
 	return s
 }
 
-// fill starts copies to all slots.
+// fill starts copies to all slots. It is a loop of the GPU, because most items have parts for the first slots
+// only, and the merge fetches its instructions for the first time.
 func (s *rowSums) fill() {
-	for i := range s.slots {
-		s.copy(s.g.k.U32(uint32(i * s.groupSize)))
-	}
+	s.g.k.Loop(0, s.slots*s.groupSize, s.groupSize, s.copy)
 }
 
 // place returns the thread's quad of a row of a part of the group in a slot.

@@ -101,7 +101,7 @@ func (a *attention) queryAt(r row, size int) build.Global[build.B32] {
 	if size == 2 {
 		at = at.Shl(1)
 	}
-	return build.GlobalAt[build.B32](g.q.Addr().Add(g.place(a.it, r).MulWide(size * g.d)).Add(at.CvtU64()))
+	return build.GlobalAt[build.B32](g.q.Addr().Add(g.queryOffset(a.it, r, g.qSteps, size*g.d)).Add(at.CvtU64()))
 }
 
 // raise returns the powers of two that Q in bf16 is multiplied by before it becomes f16, whose range

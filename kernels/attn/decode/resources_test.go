@@ -79,6 +79,17 @@ func TestResources(t *testing.T) {
 			}
 		}
 	}
+	for _, page := range []int{4, 64} {
+		for _, scaling := range []problem.Scaling{problem.PerHead, problem.PerToken} {
+			p := attends(1, 8, 2, 2, 8192, 128)
+			p.Keys, p.PageSize, p.LSE, p.Window, p.Scaling = problem.Paged, page, true, problem.NewWindow(100, 0), scaling
+			p = p.Filled()
+			p.Gaps = p.UsualGaps()
+			wantNoSpills(t, p, Default(p, h200), ptx.SM90a)
+			wantNoSpills(t, p, Prefill(p, h200), ptx.SM90a)
+			wantNoSpills(t, p, Default(p, kernel.Chip{}), ptx.SM89)
+		}
+	}
 	for _, d := range []int{64, 128} {
 		for _, name := range []string{"decode", "decode-invariant", "prefill"} {
 			p, chip := problem.Attention{Shape: problem.Square(1, 8, 512, d)}.Filled(), kernel.Chip{Target: ptx.SM90a}

@@ -91,7 +91,7 @@ func (r *ring) openScales() {
 func (r *ring) copyScales(key build.U32, at keyPlace, to build.U32) {
 	g := r.g
 	mine := key.Add(r.scaleKey)
-	size := g.k.U32(4).Selp(0, mine.SetpLt(r.it.end))
+	size := g.k.U32(4).Selp(0, r.seen(mine))
 	from := build.GlobalAt[build.F32](r.scales.Add(g.scaleIndex(r, mine, at).MulWide(4)))
 	g.k.CpAsyncCaSrcSize(build.SharedAt[build.F32](r.scalesTo.Add(to)), from, 4, size)
 }
@@ -106,10 +106,15 @@ func (g *gen) scaleIndex(r *ring, key build.U32, at keyPlace) build.U32 {
 		return it.batch.MadLo(g.blocksKV, key.Div(g.p.ScaleBlockKV)).MadLo(g.headsKV, it.head)
 	case g.p.Scaling == problem.PerBlock:
 		return it.number.MadLo(g.blocksKV, key.Div(g.p.ScaleBlockKV))
-	case bshd:
-		return at.row.Add(r.scaleKey).MulLo(g.headsKV)
 	}
-	return at.row.Add(r.scaleKey)
+	row := at.row
+	if !g.c.AnyPages { // otherwise it is the place of the lane's own key
+		row = row.Add(r.scaleKey)
+	}
+	if bshd {
+		return row.MulLo(g.headsKV)
+	}
+	return row
 }
 
 // Which scales of a tile a lane loads.

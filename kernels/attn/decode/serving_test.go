@@ -11,7 +11,8 @@ import (
 )
 
 // drawServing returns a random problem as servers have them: sequences of different lengths,
-// some of them empty, in pages, packed or padded; windows, soft caps, sinks; either layout.
+// some of them empty, in pages of any size, packed or padded; windows, soft caps, sinks; either layout,
+// some with gaps.
 func drawServing(r *rand.Rand) problem.Attention {
 	p := draw(r)
 	p.Causal = r.IntN(3) == 0
@@ -23,7 +24,7 @@ func drawServing(r *rand.Rand) problem.Attention {
 	}
 	p.Sinks = r.IntN(3) == 0
 	if p.Mask() == "none" && r.IntN(3) == 0 {
-		p.Masked = true
+		p.Masked, p.MaskBits = true, r.IntN(2) == 0
 	}
 	if r.IntN(4) == 0 {
 		p.Sq = 1 + r.IntN(150) // chunked prefill
@@ -46,7 +47,7 @@ func drawServing(r *rand.Rand) problem.Attention {
 		p.LengthsKV = lengths(p.Skv)
 	}
 	if p.Keys == problem.Paged {
-		p.PageSize = []int{16, 32, 48, 64, 128, 256}[r.IntN(6)]
+		p.PageSize = []int{16, 32, 48, 64, 128, 256, 1, 4, 24}[r.IntN(9)]
 		p.Pages = int(p.Names()["kv_pages"].Int64()) + r.IntN(3)
 		p.TableWidth = p.PagesOf(p.Skv) + r.IntN(3)
 	}
@@ -59,7 +60,10 @@ func drawServing(r *rand.Rand) problem.Attention {
 	case p.Keys != problem.Packed && p.Queries != problem.Packed:
 		p.Scaling, p.ScaleBlockQ, p.ScaleBlockKV = problem.PerBlock, 1+r.IntN(3), []int{1, 7, 64, 128}[r.IntN(4)]
 	}
-	return p.Filled()
+	if p = p.Filled(); r.IntN(3) == 0 {
+		p.Gaps = p.UsualGaps()
+	}
+	return p
 }
 
 // TestServing compares random problems of servers with the reference. Memory that belongs to no
