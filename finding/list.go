@@ -29,7 +29,8 @@ func (l *List) find(f *Finding) *Finding {
 	if old := l.known[k]; old != nil {
 		return old
 	}
-	if old := l.known[k.turned()]; old != nil && Same(old, f) {
+	turned, _ := k.Turned()
+	if old := l.known[turned]; old != nil && Same(old, f) {
 		return old
 	}
 	return nil

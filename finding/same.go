@@ -51,10 +51,12 @@ func (f *Finding) Key() Key {
 	return k
 }
 
-// turned returns the key of the same race with its accesses exchanged.
-func (k Key) turned() Key {
-	k.first, k.second = k.second, k.first
-	return k
+// Turned returns the key of the same race with its accesses exchanged. ok is false if the finding is no race
+// of two places.
+func (k Key) Turned() (turned Key, ok bool) {
+	turned = k
+	turned.first, turned.second = k.second, k.first
+	return turned, k.second != (spot{}) && k.first != k.second
 }
 
 // Same reports whether two findings are the same one.
@@ -70,8 +72,8 @@ func Same(f, g *Finding) bool {
 // Turned reports whether two findings are a race and the same race with its
 // accesses exchanged.
 func Turned(f, g *Finding) bool {
-	k := f.Key()
-	return f.Other != nil && g.Other != nil && k.first != k.second && k.turned() == g.Key()
+	k, ok := f.Key().Turned()
+	return ok && g.Other != nil && k == g.Key()
 }
 
 // Merge adds g, which is the same finding seen later, to f. The counts add up. The

@@ -53,12 +53,18 @@ const gutter = 5
 func (p *Printer) Print(found []finding.Finding) {
 	turned := make([]*finding.Finding, len(found))
 	folded := make([]bool, len(found))
+	alone := map[finding.Key][]int{} // races that were not seen exchanged so far, by key
 	for i := range found {
-		for j := range found[:i] {
-			if !folded[j] && turned[j] == nil && finding.Turned(&found[i], &found[j]) {
-				turned[j], folded[i] = &found[i], true
-				break
-			}
+		k := found[i].Key()
+		t, ok := k.Turned()
+		if !ok {
+			continue
+		}
+		if js := alone[t]; len(js) > 0 {
+			turned[js[0]], folded[i] = &found[i], true
+			alone[t] = js[1:]
+		} else {
+			alone[k] = append(alone[k], i)
 		}
 	}
 	for i := range found {

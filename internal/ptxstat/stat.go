@@ -83,9 +83,9 @@ func Of(m *ptx.Module) *Module {
 			s.ConstBytes += v.Size()
 		}
 	}
-	c := counter{kinds: map[*ptx.Opcode]kind{}}
+	c := counter{kinds: map[*ptx.Opcode]kind{}, shared: verify.NewSharedUse(m)}
 	for _, f := range m.Funcs() {
-		s.Functions = append(s.Functions, c.function(m, f))
+		s.Functions = append(s.Functions, c.function(f))
 	}
 	return s
 }
@@ -114,18 +114,19 @@ func functionOf(m *ptx.Module, in *ptx.Inst) string {
 // counter remembers what the instruction table says of each opcode, because a text has
 // many instructions and few opcodes.
 type counter struct {
-	kinds map[*ptx.Opcode]kind
+	kinds  map[*ptx.Opcode]kind
+	shared *verify.SharedUse
 }
 
 // kind is the family of an opcode, and its short name if threads meet at it.
 type kind struct{ family, barrier string }
 
-func (c *counter) function(m *ptx.Module, f *ptx.Func) Function {
+func (c *counter) function(f *ptx.Func) Function {
 	g := verify.NewCFG(f)
 	s := Function{
 		Name: f.Sym.Name, Kind: "func", Line: int(f.Pos.Line),
 		Params: len(f.Params), ParamBytes: paramBytes(f),
-		SharedStatic: verify.SharedStatic(m, f), SharedDynamic: len(verify.SharedDynamic(m, f)) > 0,
+		SharedStatic: c.shared.Static(f), SharedDynamic: len(c.shared.Dynamic(f)) > 0,
 		Estimate: estimate(f, g), Loops: len(g.Loops),
 	}
 	if f.Entry {

@@ -46,7 +46,7 @@ type checker struct {
 	found  []finding.Finding
 	files  map[int]string
 	bars   barrierUse
-	shared *sharedUse // nil until needed
+	shared *SharedUse // nil until needed
 	// errorsOnly skips the analyses that lead only to warnings, and the search for registers
 	// that nothing has written.
 	errorsOnly bool

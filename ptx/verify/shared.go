@@ -1,8 +1,6 @@
 package verify
 
 import (
-	"slices"
-
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -11,26 +9,30 @@ import (
 // all shared variables that are declared in their bodies, in the order of the text.
 // Variables whose size the launch gives (.extern .shared) come after them. They count only
 // with the padding for their alignment. [SharedDynamic] finds them.
-func SharedStatic(m *ptx.Module, f *ptx.Func) int64 { return newSharedUse(m).static(f) }
+func SharedStatic(m *ptx.Module, f *ptx.Func) int64 { return NewSharedUse(m).Static(f) }
 
-// sharedUse is how the functions of a module use shared memory. Kernels share functions, so each
+// SharedUse is how the functions of a module use shared memory. Kernels share functions, so each
 // function is read once.
-type sharedUse struct {
+type SharedUse struct {
 	vars    []*ptx.Var // the module's shared variables
 	dynamic int64      // the alignment of the variables whose size the launch gives
 	most    int64      // no entry needs more
 	funcs   map[*ptx.Func]*sharedFunc
+	visit   int // the number of the last visit of all functions that one reaches
 }
 
 // sharedFunc is what one function names.
 type sharedFunc struct {
-	used  map[*ptx.Symbol]bool // module variables
+	used  map[*ptx.Symbol]bool // shared variables of the module
 	calls []*ptx.Func          // also functions whose address it takes
+	next  []*sharedFunc        // the functions of calls, once they were read
 	own   []*ptx.Var           // shared variables of the body
+	visit int                  // the last visit of SharedUse that came here
 }
 
-func newSharedUse(m *ptx.Module) *sharedUse {
-	u := &sharedUse{dynamic: 1, funcs: map[*ptx.Func]*sharedFunc{}}
+// NewSharedUse returns how the functions of a module use shared memory.
+func NewSharedUse(m *ptx.Module) *SharedUse {
+	u := &SharedUse{dynamic: 1, funcs: map[*ptx.Func]*sharedFunc{}}
 	for _, v := range m.Vars() {
 		if v.Space != ptx.Shared {
 			continue
@@ -55,20 +57,18 @@ func newSharedUse(m *ptx.Module) *sharedUse {
 	return u
 }
 
-// static is SharedStatic.
-func (u *sharedUse) static(f *ptx.Func) (end int64) {
+// Static is [SharedStatic].
+func (u *SharedUse) Static(f *ptx.Func) (end int64) {
 	place := func(v *ptx.Var) {
 		if v.Linkage != ptx.Extern {
 			end = align(end, int64(v.Alignment())) + v.Size()
 		}
 	}
 	bodies := u.reachable(f)
+	used := usedBy(bodies)
 	for _, v := range u.vars {
-		for _, g := range bodies {
-			if g.used[v.Sym] {
-				place(v)
-				break
-			}
+		if used[v.Sym] {
+			place(v)
 		}
 	}
 	for _, g := range bodies {
@@ -79,19 +79,36 @@ func (u *sharedUse) static(f *ptx.Func) (end int64) {
 	return align(end, u.dynamic)
 }
 
+// usedBy returns the shared variables of the module that functions name.
+func usedBy(bodies []*sharedFunc) map[*ptx.Symbol]bool {
+	all := map[*ptx.Symbol]bool{}
+	for _, g := range bodies {
+		for s := range g.used {
+			all[s] = true
+		}
+	}
+	return all
+}
+
 // reachable returns what a function and the functions that it calls name. An address of a
 // function counts as a call.
-func (u *sharedUse) reachable(f *ptx.Func) []*sharedFunc {
-	list := []*ptx.Func{f}
-	seen := map[*ptx.Func]bool{f: true}
-	var bodies []*sharedFunc
-	for i := 0; i < len(list); i++ {
-		g := u.of(list[i])
-		bodies = append(bodies, g)
-		for _, c := range g.calls {
-			if !seen[c] {
-				seen[c] = true
-				list = append(list, c)
+func (u *SharedUse) reachable(f *ptx.Func) []*sharedFunc {
+	if u.most == u.dynamic {
+		return nil // the module has no shared variables
+	}
+	u.visit++
+	first := u.of(f)
+	first.visit = u.visit
+	bodies := []*sharedFunc{first}
+	for i := 0; i < len(bodies); i++ {
+		g := bodies[i]
+		for len(g.next) < len(g.calls) {
+			g.next = append(g.next, u.of(g.calls[len(g.next)]))
+		}
+		for _, c := range g.next {
+			if c.visit != u.visit {
+				c.visit = u.visit
+				bodies = append(bodies, c)
 			}
 		}
 	}
@@ -99,7 +116,7 @@ func (u *sharedUse) reachable(f *ptx.Func) []*sharedFunc {
 }
 
 // of returns what one function names.
-func (u *sharedUse) of(f *ptx.Func) *sharedFunc {
+func (u *SharedUse) of(f *ptx.Func) *sharedFunc {
 	if g := u.funcs[f]; g != nil {
 		return g
 	}
@@ -110,7 +127,7 @@ func (u *sharedUse) of(f *ptx.Func) *sharedFunc {
 	visit = func(o *ptx.Operand) {
 		if s := o.Sym; s != nil {
 			switch {
-			case s.Kind == ptx.VarSymbol:
+			case s.Kind == ptx.VarSymbol && (s.Var == nil || s.Var.Space == ptx.Shared):
 				g.used[s] = true
 			case s.Kind == ptx.FuncSymbol && s.Func != nil && s.Func.HasBody && !called[s.Func]:
 				called[s.Func] = true
@@ -144,24 +161,25 @@ func (u *sharedUse) of(f *ptx.Func) *sharedFunc {
 // of the module can exceed the limit.
 func (k *checker) sharedStatic(f *ptx.Func) int64 {
 	if k.shared == nil {
-		k.shared = newSharedUse(k.m)
+		k.shared = NewSharedUse(k.m)
 	}
 	if k.shared.most <= maxStaticShared {
 		return 0
 	}
-	return k.shared.static(f)
+	return k.shared.Static(f)
 }
 
 func align(n, to int64) int64 { return (n + to - 1) / to * to }
 
 // SharedDynamic returns the .extern .shared variables that the entry or a function it calls
 // uses. A launch must give their size.
-func SharedDynamic(m *ptx.Module, f *ptx.Func) []*ptx.Var {
-	u := newSharedUse(m)
-	bodies := u.reachable(f)
-	var vs []*ptx.Var
+func SharedDynamic(m *ptx.Module, f *ptx.Func) []*ptx.Var { return NewSharedUse(m).Dynamic(f) }
+
+// Dynamic is [SharedDynamic].
+func (u *SharedUse) Dynamic(f *ptx.Func) (vs []*ptx.Var) {
+	used := usedBy(u.reachable(f))
 	for _, v := range u.vars {
-		if v.Linkage == ptx.Extern && slices.ContainsFunc(bodies, func(g *sharedFunc) bool { return g.used[v.Sym] }) {
+		if v.Linkage == ptx.Extern && used[v.Sym] {
 			vs = append(vs, v)
 		}
 	}

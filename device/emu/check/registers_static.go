@@ -94,37 +94,50 @@ func (p *undefPart) passes(l *launch) bool {
 
 // reachable returns the functions that the kernel may execute.
 func reachable(l *launch) (list []*ptx.Func) {
-	seen := map[*ptx.Func]bool{}
-	var visit func(f *ptx.Func)
-	visit = func(f *ptx.Func) {
-		if f == nil || !f.HasBody || seen[f] {
-			return
+	bodies := map[string]*ptx.Func{}
+	for _, f := range l.Module.Funcs() {
+		if f.HasBody {
+			bodies[f.Sym.Name] = f
 		}
-		seen[f] = true
-		list = append(list, f)
-		for _, s := range f.Body {
+	}
+	seen := map[*ptx.Func]bool{}
+	add := func(f *ptx.Func) {
+		if f != nil && !seen[f] {
+			seen[f] = true
+			list = append(list, f)
+		}
+	}
+	add(bodies[l.entry().Sym.Name])
+	indirect := false
+	for i := 0; i < len(list); i++ {
+		for _, s := range list[i].Body {
 			in, ok := s.(*ptx.Inst)
 			if !ok || in.Op.Name != "call" {
 				continue
 			}
-			direct := false
-			for i := range in.Args {
-				if o := &in.Args[i]; o.Kind == ptx.SymOperand && o.Sym.Kind == ptx.FuncSymbol {
-					direct = true
-					visit(l.Module.Func(o.Sym.Name))
-				}
-			}
-			if !direct {
+			if name := calledName(in); name != "" {
+				add(bodies[name])
+			} else if !indirect {
+				indirect = true
 				for _, g := range l.Module.Funcs() {
-					if !g.Entry {
-						visit(g)
+					if !g.Entry && g.HasBody {
+						add(g)
 					}
 				}
 			}
 		}
 	}
-	visit(l.entry())
 	return list
+}
+
+// calledName returns the name of the function that an instruction calls, or "" if a register holds its address.
+func calledName(in *ptx.Inst) string {
+	for i := range in.Args {
+		if o := &in.Args[i]; o.Kind == ptx.SymOperand && o.Sym.Kind == ptx.FuncSymbol {
+			return o.Sym.Name
+		}
+	}
+	return ""
 }
 
 func usesLocal(f *ptx.Func) bool {
