@@ -9,8 +9,6 @@ import "github.com/GOATnote-Inc/attest/build"
 type Ring struct {
 	Buffers
 	full, empty build.Shared[build.B64]
-	rank        build.U32 // with blocks > 1: the block's rank in its cluster
-	blocks      int       // the blocks of a cluster that fill their rings together
 }
 
 // RingBytes returns the bytes of shared memory for the barriers of a ring.
@@ -18,18 +16,7 @@ func RingBytes(slots int) int { return 2 * slots * 8 }
 
 // NewRing returns a ring of the buffers, with its barriers at bars.
 func NewRing(b Buffers, bars build.Shared[build.B64]) Ring {
-	return Ring{Buffers: b, full: bars, empty: bars.Plus(b.slots), blocks: 1}
-}
-
-// Multicast returns the ring as one of a cluster of blocks, a power of two of them, whose rings are at the same
-// place and get the same data. [Side.Load] copies one share of each box, to all blocks. A slot is empty when the
-// consumers of all blocks have arrived: each of them arrives in every block, so Init must be told
-// the consumers of all blocks.
-//
-// The cluster must synchronise between Init and the first copy, and again before a block ends.
-func (r Ring) Multicast(rank build.U32, blocks int) Ring {
-	r.rank, r.blocks = rank, blocks
-	return r
+	return Ring{b, bars, bars.Plus(b.slots)}
 }
 
 // Init initialises the barriers: it says how many arrivals complete a phase of either
@@ -47,16 +34,15 @@ type Side struct {
 	r             Ring
 	slot, parity  *build.Var[build.U32]
 	flipped       bool // waits for the opposite parity
-	produces      bool
 	waits, signal build.Shared[build.B64]
 }
 
 // Producer returns a side that waits for empty slots and signals full ones. All slots are empty at first: a
 // barrier in its phase 0 answers as if a phase of parity 1 had ended.
-func (r Ring) Producer() *Side { return r.side(1, true, r.empty, r.full) }
+func (r Ring) Producer() *Side { return r.side(1, r.empty, r.full) }
 
 // Consumer returns a side that waits for full slots and signals empty ones.
-func (r Ring) Consumer() *Side { return r.side(0, false, r.full, r.empty) }
+func (r Ring) Consumer() *Side { return r.side(0, r.full, r.empty) }
 
 // ConsumerWith returns a consumer that shares the position of s, a side of a ring with as
 // many slots. Only s moves on.
@@ -66,11 +52,11 @@ func (r Ring) ConsumerWith(s *Side) *Side { return r.with(s, false, r.full, r.em
 // as many slots. Only s moves on.
 func (r Ring) ProducerWith(s *Side) *Side { return r.with(s, true, r.empty, r.full) }
 
-func (r Ring) with(s *Side, produces bool, waits, signal build.Shared[build.B64]) *Side {
+func (r Ring) with(s *Side, flipped bool, waits, signal build.Shared[build.B64]) *Side {
 	if r.slots != s.r.slots {
 		r.k.Errorf("a ring of %d slots cannot share the position of a ring of %d slots", r.slots, s.r.slots)
 	}
-	return &Side{r, s.slot, s.parity, produces, produces, waits, signal}
+	return &Side{r, s.slot, s.parity, flipped, waits, signal}
 }
 
 // ConsumerAt returns a consumer that has used n slots before. It works for rings of one or
@@ -89,8 +75,8 @@ func (r Ring) ConsumerAt(n build.U32) *Side {
 	return s
 }
 
-func (r Ring) side(parity uint32, produces bool, waits, signal build.Shared[build.B64]) *Side {
-	return &Side{r, build.NewVar(r.k.U32(0)), build.NewVar(r.k.U32(parity)), false, produces, waits, signal}
+func (r Ring) side(parity uint32, waits, signal build.Shared[build.B64]) *Side {
+	return &Side{r, build.NewVar(r.k.U32(0)), build.NewVar(r.k.U32(parity)), false, waits, signal}
 }
 
 // Wait waits until the current slot belongs to this side, and returns its number.
@@ -100,12 +86,9 @@ func (s *Side) Wait() build.U32 {
 		parity = parity.Xor(1)
 	}
 	bar := s.waits.At(slot)
-	switch {
-	case s.produces && s.r.blocks > 1: // consumers of other blocks arrive, too
-		k.Until(func() build.Pred { return k.MbarrierTryWaitParity(bar, parity, build.Acquire, build.Cluster) })
-	case k.Target().SM >= 90:
+	if k.Target().SM >= 90 {
 		k.MbarrierWait(bar, parity) // try_wait suspends the thread for a while before it says no
-	default:
+	} else {
 		k.Until(func() build.Pred { return k.MbarrierTestWaitParity(bar, parity) })
 	}
 	return slot
@@ -116,22 +99,13 @@ func (s *Side) Wait() build.U32 {
 func (s *Side) Signal(w Warp) {
 	k, slot := s.r.k, s.slot.Get()
 	w.Sync()
-	k.If(w.One(), func() {
-		bar := s.signal.At(slot)
-		k.MbarrierArrive(bar)
-		for other := 1; !s.produces && other < s.r.blocks; other++ {
-			k.MbarrierArriveSharedCluster(build.Mapa(bar, s.r.rank.Xor(other)), build.Release, build.Cluster)
-		}
-	})
+	k.If(w.One(), func() { k.MbarrierArrive(s.signal.At(slot)) })
 }
 
 // Load starts the copies of boxes of a tensor into a slot, which Wait returned, one box after
 // the other. The copy engine completes the slot's full barrier when all
 // its bytes are there. One lane starts the copies, but every lane computes addresses and
 // coordinates: if lanes could differ in them, ptxas would emit a loop over the lanes.
-//
-// In a ring with [Ring.Multicast], a box of the tensor is the block's share of a box of the slot: with
-// two blocks, the first or the second half of its rows.
 func (s *Side) Load(w Warp, slot build.U32, m build.TensorMap, boxes int, coords func(box int) build.Coords) {
 	k := s.r.k
 	offset := s.r.Offset(slot)
@@ -140,17 +114,10 @@ func (s *Side) Load(w Warp, slot build.U32, m build.TensorMap, boxes int, coords
 	for i := range boxes {
 		to[i], from[i] = s.r.Part(offset, i*s.r.bytes/boxes), coords(i)
 	}
-	var mods []build.Mod
-	if n := s.r.blocks; n > 1 {
-		for i := range to {
-			to[i] = to[i].At(s.r.rank.MulLo(s.r.bytes / boxes / n))
-		}
-		mods = append(mods, build.MulticastCluster(k.U16(1<<n-1)))
-	}
 	k.If(w.One(), func() {
 		k.MbarrierArriveExpectTx(full, s.r.bytes)
 		for i := range boxes {
-			k.CpAsyncBulkTensorSharedClusterGlobal(to[i], m, from[i], full, mods...)
+			k.CpAsyncBulkTensorSharedClusterGlobal(to[i], m, from[i], full)
 		}
 	})
 }

@@ -36,14 +36,14 @@ func (f Family) add(list []attn.Candidate, o choice, own Config, p problem.Atten
 		return list
 	}
 	one := attn.Candidate{
-		Variant: Designs()[0].Name, Config: config, Let: own.terms(), Cost: o.costs.expr(own, p.Causal),
+		Variant: Designs()[0].Name, Config: config, Let: own.terms(), Cost: o.costs.of(own, p.Causal).expr(own, p.Causal),
 		Tiles:  &attn.Tiles{Rows: own.rows(), Keys: own.TileN, Split: own.Split, PerSM: own.BlocksPerSM, Persistent: own.Persistent, Causal: p.Causal, Counted: maxCounted},
 		Always: own.Persistent && when == "", // its rules are the weakest of all families
 	}
 	if own.Balanced {
 		one.Always = false
 		when = strings.TrimPrefix(fmt.Sprintf("%s && cdiv(Skv, %d) >= %d", when, own.TileN, balancedTiles), " && ")
-		one.Let, one.Cost, one.Tiles = own.lets(p.Causal), o.costs.balancedExpr(p.Causal), nil
+		one.Let, one.Cost, one.Tiles = own.lets(p.Causal), o.costs.of(own, p.Causal).balancedExpr(p.Causal), nil
 	}
 	if when != "" {
 		one.When = expr.Must(when)

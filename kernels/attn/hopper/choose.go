@@ -50,13 +50,6 @@ func balanced(c Config) Config {
 	return c
 }
 
-// multicast returns a design of persistent blocks with clusters of two that copy each tile of K and V
-// once.
-func multicast(c Config) Config {
-	c.Multicast, c.Descriptors = true, false
-	return c
-}
-
 // TwoPairs returns Pair for D = 64 with two pairs of warpgroups: each pair splits the keys of
 // 64 rows. Two warpgroups alone leave the special function units idle half of the time.
 func TwoPairs() Config {
@@ -91,7 +84,7 @@ func Choose(p problem.Attention, sms int) Config {
 	best, least := widest(p.HeadDim()).adapted(p), int64(math.MaxInt64) // this design computes every problem
 	for _, o := range choices(p.HeadDim()) {
 		c := o.adapted(p)
-		if t := o.costs.nanos(c.load(p, sms)); t < least && !c.short(p) && c.pays(p) && c.Check(p) == nil {
+		if t := o.costs.of(c, p.Causal).nanos(c.load(p, sms)); t < least && !c.short(p) && c.pays(p) && c.Check(p) == nil {
 			best, least = c, t
 		}
 	}
@@ -117,6 +110,13 @@ const (
 	perPart          // a part of an item that is merged
 	perRange         // added to a launch of balanced blocks with a causal mask, which has its own kernel
 )
+
+// of returns the costs for a configuration. Under a causal mask, warpgroups skip tiles that their rows do
+// not see, so an item takes less time than its tiles and its beginning.
+func (t terms) of(c Config, causal bool) terms {
+	t[perItem] -= (t[perTile] + t[perCausal]) * c.skipped(causal)
+	return t
+}
 
 // dot returns the time of a load at these costs.
 func (t terms) dot(load terms) (micros float64) {
@@ -169,18 +169,18 @@ func choicesFor(headDim int) []choice {
 	small.TileN, small.BlocksPerSM, small.Persistent, small.Descriptors = 64, 2, true, true
 	if headDim == 64 {
 		return []choice{
-			{finer, terms{0.547, 1.926, 0.324, 0, 0.03, 0, 0}},
-			{SplitKeys(2), terms{0.575, 1.958, 0.565, 0, 0.027, 0, 0}},
-			{SplitKeys(1), terms{0.504, 1.995, 0.518, 0, 0.033, 0, 0}},
-			{Latency(64), terms{1.091, 0.709, 0.809, 0.22, 0.042, 0, 0}},
-			{small, terms{1.746, 0.382, 0.508, 0.117, 0.004, 0, 0}},
-			{Pair(), terms{0.301, 2.131, 0.919, 0, 0.039, 0, 0}},
-			{ManyItems(), terms{2.099, 0.71, 0.913, 0, 0.021, 0, 0}},
-			{TwoPairs(), terms{0.386, 3.012, 0.751, 0, 0.039, 0, 0}},
-			{Throughput(64, 3), terms{2.394, 1.561, 1.637, 0, 0.025, 0, 0}},
-			{Throughput(64, 4), terms{2.152, 1.427, 1.441, 0, 0.359, 0, 0}},
-			{balanced(Throughput(64, 3)), terms{5.406, 1.467, 1.637, 0, 0.067, 0.269, 3.666}},
-			{balanced(Throughput(64, 4)), terms{5.16, 1.834, 1.441, 0, 0.086, 0.431, 2.276}},
+			{finer, terms{0.529, 1.951, 0.322, 0, 0.004, 0, 0}},
+			{SplitKeys(2), terms{0.568, 1.966, 0.564, 0, 0.011, 0, 0}},
+			{SplitKeys(1), terms{0.493, 2.014, 0.517, 0, 0.009, 0, 0}},
+			{Latency(64), terms{1.052, 0.738, 0.815, 0.202, 0, 0, 0}},
+			{small, terms{1.74, 0.385, 0.508, 0.117, 0, 0, 0}},
+			{Pair(), terms{0.286, 2.157, 0.917, 0, 0.003, 0, 0}},
+			{ManyItems(), terms{2.094, 0.714, 0.913, 0, 0.014, 0, 0}},
+			{TwoPairs(), terms{0.376, 3.045, 0.746, 0, 0, 0, 0}},
+			{Throughput(64, 3), terms{2.389, 1.56, 1.638, 0, 0.012, 0, 0}},
+			{Throughput(64, 4), terms{2.078, 1.516, 1.436, 0, 0.363, 0, 0}},
+			{balanced(Throughput(64, 3)), terms{5.396, 1.459, 1.638, 0, 0.046, 0.271, 3.955}},
+			{balanced(Throughput(64, 4)), terms{4.864, 2.16, 1.436, 0, 0.062, 0.405, 1.885}},
 		}
 	}
 	split := Latency(headDim)
@@ -189,27 +189,27 @@ func choicesFor(headDim int) []choice {
 		narrow := WideHeads()
 		narrow.TileN, narrow.Stages, narrow.PingPong, narrow.TileMaxima = 64, 3, 64, true
 		return []choice{
-			{SplitKeys(2), terms{0.494, 3.387, 0.763, 0, 0.004, 0, 0}},
-			{SplitKeys(1), terms{0, 3.747, 0.761, 0, 0.004, 0, 0}},
-			{Latency(headDim), terms{0, 3.148, 1.269, 0, 0, 0, 0}},
-			{Pair(), terms{0, 4.263, 1.823, 0, 0.036, 0, 0}},
-			{narrow, terms{1.452, 2.749, 1.164, 0, 0.026, 0, 0}},
-			{WideHeads(), terms{0.852, 3.411, 1.776, 0, 0.026, 0, 0}},
-			{balanced(WideHeads()), terms{8.709, 3.895, 1.776, 0, 0.208, 0, 3.549}},
+			{SplitKeys(2), terms{0.473, 3.412, 0.761, 0, 0.001, 0, 0}},
+			{SplitKeys(1), terms{0, 3.835, 0.754, 0, 0.004, 0, 0}},
+			{Latency(headDim), terms{0, 3.171, 1.264, 0, 0, 0, 0}},
+			{Pair(), terms{0, 4.401, 1.803, 0, 0.031, 0, 0}},
+			{narrow, terms{1.407, 2.776, 1.164, 0, 0.012, 0, 0}},
+			{WideHeads(), terms{0.855, 3.4, 1.777, 0, 0.029, 0, 0}},
+			{balanced(WideHeads()), terms{8.875, 3.788, 1.777, 0, 0.227, 0, 2.92}},
 		}
 	}
 	return []choice{
-		{finer, terms{0.508, 2.281, 0.467, 0, 0.054, 0, 0}},
-		{SplitKeys(2), terms{0.52, 2.489, 0.685, 0, 0.068, 0, 0}},
-		{SplitKeys(1), terms{0.321, 2.568, 0.682, 0, 0.029, 0, 0}},
-		{split, terms{0.595, 2.113, 0.976, 0, 0.041, 0, 0}},
-		{Latency(headDim), terms{0.239, 1.886, 0.986, 0, 0.02, 0, 0}},
-		{small, terms{1.687, 0.633, 0.642, 0.218, 0, 0, 0}},
-		{Pair(), terms{0, 2.865, 1.169, 0, 0.047, 0, 0}},
-		{ManyItems(), terms{2.037, 1.13, 1.165, 0, 0.022, 0, 0}},
-		{Throughput(headDim, 3), terms{2.317, 1.82, 1.544, 0, 0.039, 0, 0}},
-		{described, terms{2.712, 1.238, 1.562, 0, 0.083, 0, 0}},
-		{balanced(Throughput(headDim, 3)), terms{7, 1.88, 1.544, 0, 0.184, 0.451, 3.934}},
+		{finer, terms{0.502, 2.292, 0.466, 0, 0.035, 0, 0}},
+		{SplitKeys(2), terms{0.499, 2.521, 0.68, 0, 0.015, 0, 0}},
+		{SplitKeys(1), terms{0.313, 2.588, 0.68, 0, 0, 0, 0}},
+		{split, terms{0.585, 2.129, 0.973, 0, 0.005, 0, 0}},
+		{Latency(headDim), terms{0.246, 1.895, 0.982, 0, 0, 0, 0}},
+		{small, terms{1.696, 0.629, 0.641, 0.218, 0, 0, 0}},
+		{Pair(), terms{0, 2.892, 1.164, 0, 0, 0, 0}},
+		{ManyItems(), terms{2.042, 1.125, 1.165, 0, 0.017, 0, 0}},
+		{Throughput(headDim, 3), terms{2.301, 1.774, 1.55, 0, 0.013, 0, 0}},
+		{described, terms{2.675, 1.231, 1.566, 0, 0.04, 0, 0}},
+		{balanced(Throughput(headDim, 3)), terms{6.954, 2.025, 1.55, 0, 0.092, 0.397, 4.216}},
 	}
 }
 
@@ -265,6 +265,15 @@ func (c Config) balancedLoad(p problem.Attention, sms int) terms {
 		load[perPart] = float64(d.tiles/d.quota + 2)
 	}
 	return load
+}
+
+// skipped returns how many tiles of an item a warpgroup skips on average: its rows end half as far before
+// the end of the item's rows, on average, as the first warpgroup's.
+func (c Config) skipped(causal bool) float64 {
+	if !c.skipsTiles(causal) {
+		return 0
+	}
+	return float64(c.rows()-warpgroupRows) / float64(2*c.TileN)
 }
 
 // ceil returns n/by, rounded up.

@@ -16,18 +16,14 @@ type Config struct {
 	Schedule `json:"schedule"`
 }
 
-// Sharing says what blocks and warpgroups share. If the keys of 64 query rows are split over several
-// warpgroups, they merge their results at the end.
+// Sharing says over how many warpgroups the keys of 64 query rows are split. They merge
+// their results at the end.
 type Sharing struct {
 	// Split is the number of blocks of a cluster that split the keys: 1 or 2.
 	Split int `json:"split"`
 	// SplitInBlock splits the keys over two warpgroups of a block: each computes every other
 	// KV tile. A block has one such pair or two.
 	SplitInBlock bool `json:"split_in_block"`
-	// Multicast makes clusters of two persistent blocks, which compute neighbouring rows of one head
-	// at the same time. Each block copies half of every tile of K and V to both, so a tile crosses
-	// from the L2 cache to the SMs once for twice as many rows.
-	Multicast bool `json:"multicast"`
 }
 
 // Softmax says how the softmax is computed.
@@ -86,9 +82,6 @@ func (c Config) String() string {
 	}
 	if c.Persistent {
 		s += " persistent"
-	}
-	if c.Multicast {
-		s += " multicast"
 	}
 	if c.PingPong > 0 {
 		s += fmt.Sprintf(" ping-pong-%d", c.PingPong)
@@ -152,8 +145,6 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("keys split over a cluster with %d rows per block, persistent %t: a block that splits keys must have 64 rows and must not be persistent", c.rows(), c.Persistent)
 	case c.SplitInBlock && (c.Warpgroups%2 != 0 || c.Persistent):
 		return fmt.Errorf("keys split within the block with %v: use two or four warpgroups that are not persistent", c)
-	case c.Multicast && (!c.Persistent || c.Split > 1 || c.Balanced || c.Descriptors || c.BlocksPerSM > 1):
-		return fmt.Errorf("multicast with %v: use persistent blocks, one per SM, that are not balanced and have no descriptors", c)
 	case c.sharers() > 1 && p.DimV()%(16*c.sharers()) != 0:
 		return fmt.Errorf("head dimension %v with keys split over %d warpgroups: each warpgroup must get a multiple of 16 columns of the output", p.HeadDim(), c.sharers())
 	case c.Stages%c.perBlock() != 0:
@@ -192,17 +183,6 @@ func (c Config) Check(p problem.Attention) error {
 	}
 	return nil
 }
-
-// cluster returns the blocks of a cluster.
-func (c Config) cluster() int {
-	if c.Multicast {
-		return 2
-	}
-	return c.Split
-}
-
-// together returns the blocks of a cluster that take neighbouring items at the same time.
-func (c Config) together() int { return c.cluster() / c.Split }
 
 // rows returns the query rows of a block.
 func (c Config) rows() int { return warpgroupRows * c.rowTiles() }
@@ -250,7 +230,7 @@ func (c Config) mostRegisters(p problem.Attention) int {
 // short reports whether ptxas spills registers in the loop: four persistent warpgroups have
 // no registers for a causal mask or for row sums.
 func (c Config) short(p problem.Attention) bool {
-	return c.Persistent && c.Warpgroups == 4 && (p.Causal || !c.SumsInV)
+	return c.Persistent && c.Warpgroups == 4 && (p.Causal && !c.Balanced || !c.SumsInV)
 }
 
 // registersNeeded estimates how many registers are live at once in a consumer's loop.

@@ -87,14 +87,10 @@ func (g *gen) consume() {
 	})
 }
 
-// skipsTiles reports whether a warpgroup may see fewer KV tiles than its block loads: under a causal
-// mask, if the rows that share a tile are more than its keys, and if the second block of a cluster may
-// have no rows.
-func (g *gen) skipsTiles() bool {
-	if g.c.perBlock() > 1 {
-		return false
-	}
-	return g.c.together() > 1 || g.p.Causal && g.c.rows() > g.c.TileN
+// skipsTiles reports whether a warpgroup of a block may see fewer KV tiles than another one: under a
+// causal mask, if the block has more rows than a tile has keys.
+func (c Config) skipsTiles(causal bool) bool {
+	return causal && c.rows() > c.TileN && c.perBlock() == 1
 }
 
 // passUnseen passes over the item's last KV tiles that the warpgroup's rows do not see, and returns how
@@ -102,7 +98,7 @@ func (g *gen) skipsTiles() bool {
 // them: it waits for each tile, because a barrier counts the arrivals of one round at a time.
 func (a *consumer) passUnseen(it part.Item) (skipped build.U32) {
 	g := a.g
-	if !g.skipsTiles() {
+	if !g.c.skipsTiles(g.p.Causal) {
 		return g.inBlock()
 	}
 	k := g.k

@@ -35,7 +35,7 @@ func New(p problem.Attention, c Config) (*kernel.Kernel, error) {
 		Let: c.lets(p.Causal), Operands: append(attn.Operands(p), c.workspaces(p)...),
 		Launches: []kernel.Launch{{
 			Entry: k.Name(), Args: args,
-			Grid: c.grid(p), Block: []expr.Expr{expr.Const(int64(c.threads()))}, Cluster: []expr.Expr{expr.Const(int64(c.cluster()))},
+			Grid: c.grid(p), Block: []expr.Expr{expr.Const(int64(c.threads()))}, Cluster: []expr.Expr{expr.Const(int64(c.Split))},
 			Shared: expr.Const(int64(c.plan(p.HeadDim()).total)), Dependent: c.Dependent,
 		}},
 		Claims:    map[string]string{"p": string(problem.E4M3), "accumulator": "f32"},
@@ -116,8 +116,6 @@ func (c Config) grid(p problem.Attention) []expr.Expr {
 	switch {
 	case c.Balanced:
 		return attn.Exprs("blocks", "1")
-	case c.Multicast:
-		return attn.Exprs(fmt.Sprintf("2*min(B*H*cdiv(Sq, %d), max(SMs/2, 1))", 2*c.rows()), "1")
 	case c.Persistent:
 		return attn.Exprs(fmt.Sprintf("min(B*H*%s, SMs*%d)", tiles, c.BlocksPerSM), "1")
 	case p.Causal:

@@ -40,7 +40,6 @@ func variants(d int) []Config {
 		with(Latency(d), func(c *Config) { c.TileN, c.Persistent, c.Descriptors = 64, true, true }),
 		SplitKeys(1), with(SplitKeys(1), summed), SplitKeys(2), with(SplitKeys(2), summed),
 		balanced(Throughput(d, 3)), with(balanced(Throughput(d, 3)), summed), balanced(ManyItems()),
-		multicast(Throughput(d, 3)), multicast(with(Pair(), func(c *Config) { c.Persistent = true })),
 	}
 	if d == 64 { // Heads of 128 have no registers for these.
 		all = append(all, Throughput(d, 4), with(Throughput(d, 4), summed), balanced(Throughput(d, 4)), TwoPairs(), with(TwoPairs(), summed))
@@ -81,7 +80,7 @@ func wideVariants(d int) (all []Config) {
 	for keys := 0; keys <= 96; keys += 32 {
 		with(WideHeads(), func(c *Config) { c.TileMaxima, c.PingPong = !c.TileMaxima, keys })
 	}
-	return append(all, multicast(WideHeads()))
+	return all
 }
 
 // mixed returns a problem of the given lengths. Its other features depend on turn.

@@ -88,7 +88,6 @@ func (Family) Axes() []attn.Axis {
 	return attn.AxesOf[Config](map[string]attn.Field{
 		"sharing.split":            {What: "blocks of a cluster that split the keys", Values: []int{1, 2}},
 		"sharing.split_in_block":   {What: "pairs of warpgroups in a block split the keys"},
-		"sharing.multicast":        {What: "clusters of two blocks copy each tile of K and V once for both"},
 		"softmax.polynomial":       {What: "one exponential in this many by a polynomial on the FMA units; 0 turns it off", Values: []int{0, 4, 8, 16}},
 		"softmax.sums_in_v":        {What: "the tensor cores add up the rows of P through columns of ones in V"},
 		"softmax.tile_maxima":      {What: "P relative to the maxima of its tile instead of the running maxima"},

@@ -26,10 +26,8 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	} else {
 		k.MinNCTAPerSM(c.BlocksPerSM)
 	}
-	if c.cluster() > 1 {
-		k.ReqNCTAPerCluster(c.cluster(), 1, 1)
-	}
 	if c.Split > 1 {
+		k.ReqNCTAPerCluster(c.Split, 1, 1)
 		k.Version(8, 1) // has st.async
 	}
 	g := newGen(k, p, c)
@@ -42,9 +40,6 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	}
 	g.group = g.uniform(k.TidX().Shr(7)) // after open: the shuffle would delay the barriers
 	k.If(g.group.SetpEq(0), g.produce).Else(g.consume)
-	if c.Multicast { // the other block signals the barriers of this one until its last tile
-		g.syncCluster()
-	}
 	return k, g.args, nil
 }
 
@@ -82,7 +77,7 @@ type gen struct {
 func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g := &gen{k: k, p: p, c: c, d: p.D, dv: p.DimV(), plan: c.plan(p.HeadDim())}
 	params := attn.NewParams(k)
-	g.q, g.kk, g.v = params.Map(tensorMap("q", "H", "Sq", "D", p.D, warpgroupRows)), params.Map(tensorMap("k", "Hkv", "Skv", "D", p.D, c.TileN/c.together())), params.Map(tensorMap("v", "Hkv", "Skv", attn.DimV(p), p.DimV(), c.TileN/c.together()))
+	g.q, g.kk, g.v = params.Map(tensorMap("q", "H", "Sq", "D", p.D, warpgroupRows)), params.Map(tensorMap("k", "Hkv", "Skv", "D", p.D, c.TileN)), params.Map(tensorMap("v", "Hkv", "Skv", attn.DimV(p), p.DimV(), c.TileN))
 	g.qs, g.ks, g.vs = params.Floats("qs"), params.Floats("ks"), params.Floats("vs")
 	g.o = params.Halves("o")
 	if p.LSE {
@@ -97,11 +92,11 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g.args = params.Args()
 	g.wg = tile.NewWarpgroup(k, k.TidX().And(warpgroupThreads-1))
 	g.rank = k.U32(0)
-	if c.cluster() > 1 {
+	if c.Split > 1 {
 		g.rank = k.ClusterCtarank()
 	}
 	g.mask = part.Mask{K: k, SeqQ: g.seqQ, SeqKV: g.seqKV, Causal: p.Causal}
-	g.work = part.Work{K: k, Rows: c.rows(), Keys: c.TileN, Heads: g.heads, Mask: g.mask, Persistent: c.Persistent, Split: c.Split, Together: c.together(), Rank: g.rank, Balance: g.parts.balance, Ranges: g.parts.ranges}
+	g.work = part.Work{K: k, Rows: c.rows(), Keys: c.TileN, Heads: g.heads, Mask: g.mask, Persistent: c.Persistent, Split: c.Split, Rank: g.rank, Balance: g.parts.balance, Ranges: g.parts.ranges}
 	g.scales = part.Scales{K: k, Q: g.qs, Key: g.ks, V: g.vs, Softmax: g.scale, HeadsInBatch: g.perBatch, Grouped: true, Group: g.headsPerKV, Step: 1}
 	g.out = part.Output{K: k, O: g.o, Type: attn.OutputType(p), SeqQ: g.seqQ, D: g.dv}
 	g.placeShared(k.DynamicShared(1024))
@@ -120,9 +115,6 @@ func (g *gen) placeShared(mem build.Shared[build.B8]) {
 	g.ringK = ring(ringK, g.plan.k, g.plan.kTile)
 	g.ringRaw = ring(ringRaw, g.plan.raw, g.plan.rawTile)
 	g.ringV = ring(ringV, g.plan.v, g.plan.vTile)
-	if n := g.c.together(); n > 1 {
-		g.ringK, g.ringRaw = g.ringK.Multicast(g.rank, n), g.ringRaw.Multicast(g.rank, n)
-	}
 	g.pingPong = tile.NewPingPong(g.k, build.SharedAs[build.B64](mem, g.plan.pingPong), g.c.pingPongWarps())
 }
 
@@ -164,21 +156,10 @@ func (g *gen) open() {
 	if g.c.SumsInV {
 		g.writeOnes()
 	}
-	if g.c.Multicast {
-		g.syncCluster()
-		return
-	}
 	k.SyncThreads()
 	if g.c.Split > 1 {
 		k.BarrierClusterArrive(build.Relaxed) // the barriers are initialised: see exchange.go
 	}
-}
-
-// syncCluster waits for all threads of the cluster.
-func (g *gen) syncCluster() {
-	g.k.BarWarpSync(g.k.FullMask())
-	g.k.BarrierClusterArrive()
-	g.k.BarrierClusterWait()
 }
 
 // arrivals returns how many arrivals complete a phase of each barrier, in the order of the
@@ -190,8 +171,7 @@ func (g *gen) arrivals() (counts []int) {
 	if g.c.Descriptors { // the loading warp arrives again, and the transposing warps read descriptors, too
 		queries = [2]int{2, consumers + transposers}
 	}
-	blocks := g.c.together() // whose consumers empty the slots of K and raw V
-	for ring, n := range [rings][2]int{queries, {1, users * blocks}, {1, transposers * blocks}, {transposers, users}} {
+	for ring, n := range [rings][2]int{queries, {1, users}, {1, transposers}, {transposers, users}} {
 		for _, side := range n {
 			counts = append(counts, slices.Repeat([]int{side}, g.c.slots(ring, g.d))...)
 		}

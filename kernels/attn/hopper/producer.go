@@ -104,18 +104,9 @@ func (c copies) tile(side *tile.Side, from build.TensorMap, d int, it part.Item,
 	head := g.headKV(it)
 	width := tile.KMajorWidth(d)
 	side.Load(g.wg.Warp, slot, from, d/width, func(box int) build.Coords {
-		return []build.U32{g.k.U32(uint32(box * width)), g.firstKey(j), head}
+		return []build.U32{g.k.U32(uint32(box * width)), j.MulLo(g.c.TileN), head}
 	})
 	side.Next()
-}
-
-// firstKey returns the first key of tile j that this block copies.
-func (g *gen) firstKey(j build.U32) build.U32 {
-	key := j.MulLo(g.c.TileN)
-	if n := g.c.together(); n > 1 {
-		key = g.rank.MadLo(g.c.TileN/n, key)
-	}
-	return key
 }
 
 // transpose is the role of a transposing warp. It transposes its share of each tile of V,

@@ -28,10 +28,7 @@ type Work struct {
 	// Split blocks of a cluster share the KV tiles of an item, one range each. Rank is the
 	// block's number in its cluster.
 	Split int
-	// Together is the number of persistent blocks of a cluster that take neighbouring items of one
-	// head at the same time, with the KV tiles that at least one of them sees. 0 is 1.
-	Together int
-	Rank     build.U32
+	Rank  build.U32
 	// Balance, if it is not nil, divides the items that are left over when persistent blocks have
 	// equally many.
 	Balance *Balance
@@ -82,7 +79,7 @@ func (w Work) Each(body func(Item)) {
 		w.Ranges.each(w, body)
 		return
 	}
-	rowTiles := Divide(k, w.Mask.SeqQ.Add(w.span()-1), w.span())
+	rowTiles := Divide(k, w.Mask.SeqQ.Add(w.Rows-1), w.Rows)
 	outer, inner := w.Heads, rowTiles // items count through inner first
 	if w.Mask.Causal {
 		outer, inner = rowTiles, w.Heads
@@ -155,31 +152,23 @@ func (w Work) placed() Item {
 // otherwise the same block would get the longest item of every round.
 func (w Work) nth(n build.U32) build.U32 {
 	k := w.K
-	place, places := Divide(k, k.CtaidX(), w.together()), Divide(k, k.NctaidX(), w.together())
+	place := k.CtaidX()
 	if w.Mask.Causal {
-		back := places.Sub(1).Sub(place)
+		back := k.NctaidX().Sub(1).Sub(place)
 		place = back.Selp(place, n.And(1).SetpEq(1))
 	}
-	return n.MadLo(places, place)
+	return n.MadLo(k.NctaidX(), place)
 }
 
-func (w Work) together() int { return max(w.Together, 1) }
-
-// span returns the rows of the items that blocks take together.
-func (w Work) span() int { return w.Rows * w.together() }
-
 // item returns the item of a head and its query tile t, with this block's KV tiles.
-func (w Work) item(number, head, t build.U32) Item { return w.at(number, head, t.MulLo(w.span())) }
+func (w Work) item(number, head, t build.U32) Item { return w.at(number, head, t.MulLo(w.Rows)) }
 
-// at returns the item of a head that begins at row0, or the block's one of the items that begin there.
+// at returns the item of a head that begins at row0.
 func (w Work) at(number, head, row0 build.U32) Item {
 	k := w.K
 	it := Item{Number: number, Head: head, Row0: row0}
-	first, tiles := w.Mask.Tiles(it.Row0, w.span(), w.Keys)
+	first, tiles := w.Mask.Tiles(it.Row0, w.Rows, w.Keys)
 	it.First, it.Tiles, it.fromZero = first, tiles, w.Mask.fromZero()
-	if w.together() > 1 {
-		it.Row0 = w.Rank.MadLo(w.Rows, row0)
-	}
 	if w.Split > 1 {
 		share := func(rank build.U32) build.U32 { return Divide(k, rank.MulLo(tiles), w.Split) }
 		from := share(w.Rank)
