@@ -41,7 +41,7 @@ func hiding(t testing.TB, condition, deed string) *Subject {
 }
 
 // The conditions behind which a deed hides. Without the deed, the kernels are right.
-var conditions = map[string]string{
+var hidingPlaces = map[string]string{
 	"S > 97":              "ld.param.u32 %z0, [seq];\nsetp.gt.u32 %z, %z0, 97;",
 	"S > 600":             "ld.param.u32 %z0, [seq];\nsetp.gt.u32 %z, %z0, 600;",
 	"S > 1000":            "ld.param.u32 %z0, [seq];\nsetp.gt.u32 %z, %z0, 1000;",
@@ -59,7 +59,7 @@ func TestChecklist24HiddenBySize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	for name, condition := range conditions {
+	for name, condition := range hidingPlaces {
 		if !*full && name != "S > 600" {
 			continue
 		}
@@ -98,7 +98,7 @@ func TestChecklist27HiddenDefects(t *testing.T) {
 				if i == 1 && (c.why != "race" || !*full) {
 					t.Skip("the search for one defect is enough, with -full")
 				}
-				r, v := measure(t, hiding(t, conditions[condition], c.deed), onlyDefects())
+				r, v := measure(t, hiding(t, hidingPlaces[condition], c.deed), onlyDefects())
 				wants(t, v, record.Reject, c.why)
 				if v.Gates[1].Status != record.Red {
 					t.Errorf("the defects gate is %s: %s (shapes %v)", v.Gates[1].Status, v.Gates[1].Summary, r.Defects.Shapes)

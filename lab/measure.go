@@ -105,7 +105,10 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 		b := p.Baseline.Describe()
 		m.r.Baseline = &b
 	}
-	m.derive()
+	if err := m.derive(); err != nil {
+		m.close()
+		return nil, err
+	}
 	m.foresee()
 	return m, nil
 }
