@@ -72,3 +72,24 @@ func TestChecklist25SlotEmptyWait(t *testing.T) {
 		})
 	}
 }
+
+// TestChecklist25WrongStructure removes a wait from a design whose contract states smaller tiles and fewer stages
+// than it has. The checkers run the lengths of an unknown structure too.
+func TestChecklist25WrongStructure(t *testing.T) {
+	s, err := Preset("hopper-split-kv-cluster", problem.Attention{}, kernel.Chip{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(s.PTX, "\n")
+	at := slotEmptyWaits(lines, strings.Contains(s.Config["config"], "persistent"))[1]
+	k := copyOf(s.Kernel)
+	k.Structure = map[string]int{"tile_q": 1, "tile_kv": 8, "stages": 1}
+	k.PTX = strings.Join(slices.Delete(lines, at, at+2), "\n")
+	broken, err := NewSubject(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, v := measure(t, broken, onlyDefects()); v.Gates[1].Status != record.Red {
+		t.Errorf("the defects gate is %s: %s", v.Gates[1].Status, v.Gates[1].Summary)
+	}
+}

@@ -59,6 +59,10 @@ func newDeriver(m *measurement) *deriver {
 	return &deriver{structureOf(m.s.Kernel), m, rand.New(rand.NewPCG(h.Sum64(), m.p.Seed))}
 }
 
+// doubtful reports whether the kernel states a structure that may be wrong: smaller tiles and fewer stages than it
+// has would keep the checkers from the lengths at which its rings wrap.
+func (d *deriver) doubtful() bool { return len(d.m.s.Structure) > 0 && !d.m.s.preset }
+
 // derive adds the shapes that the user wants and the shapes of the plan's depth to the plan. A
 // list that is empty stays empty: its gate is not wanted.
 func (m *measurement) derive() error {
@@ -69,6 +73,11 @@ func (m *measurement) derive() error {
 			m.p.Defects.Shapes = append(m.p.Defects.Shapes, d.reduced(s))
 		}
 		m.p.Defects.Shapes = append(m.p.Defects.Shapes, d.watched()...)
+		if d.doubtful() {
+			usual := *d
+			usual.structure = structureOf(&kernel.Kernel{})
+			m.p.Defects.Shapes = append(m.p.Defects.Shapes, usual.watched()...)
+		}
 	}
 	if len(m.p.Cases) > 0 {
 		m.p.Cases = append(slices.Clone(m.p.Cases), d.cases()...)

@@ -20,6 +20,8 @@ type Subject struct {
 	Target  ptx.Target        // .target of the PTX
 
 	given Arguments
+	// preset says that attest wrote the kernel, so its contract states its true structure.
+	preset bool
 }
 
 // NewSubject returns the subject of a kernel that computes attention.
@@ -68,7 +70,15 @@ func Preset(name string, p problem.Attention, c kernel.Chip) (*Subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewSubject(k)
+	return newPreset(k)
+}
+
+func newPreset(k *kernel.Kernel) (*Subject, error) {
+	s, err := NewSubject(k)
+	if err == nil {
+		s.preset = true
+	}
+	return s, err
 }
 
 // Configured returns a kernel of a family by its configuration.
@@ -77,7 +87,7 @@ func Configured(f attn.Family, name string, p problem.Attention, c kernel.Chip, 
 	if err != nil {
 		return nil, err
 	}
-	return NewSubject(k)
+	return newPreset(k)
 }
 
 // Sized returns a problem with the shape of mission if it has no shape. It keeps its head

@@ -95,10 +95,10 @@ func (s structure) sweptTile() int { return min(max(s.tileKV, leastSwept), mostS
 // tiles. These lengths are many.
 const farRows = 2
 
-// farKeys returns the numbers of keys that a sweep adds if the kernel does not state its tile. They leave
-// every remainder of tiles of up to mostSwept keys.
+// farKeys returns the numbers of keys that a sweep adds if the kernel does not state its tile, or may state
+// a wrong one. They leave every remainder of tiles of up to mostSwept keys.
 func (d *deriver) farKeys() (keys []int) {
-	if d.m.s.Structure["tile_kv"] > 0 {
+	if d.m.s.Structure["tile_kv"] > 0 && !d.doubtful() {
 		return nil
 	}
 	tile := d.sweptTile()
@@ -208,7 +208,7 @@ func (m *measurement) sweep(ctx context.Context, t *table, c *record.Correctness
 // case with the largest error of a row. If first is set, the sweep ends at a wrong case.
 func (m *measurement) runSweep(ctx context.Context, t *table, first bool) (worst Case, found record.Case, facts *record.Sweep, err error) {
 	facts = &record.Sweep{Tile: structureOf(m.s.Kernel).sweptTile()}
-	if unstated := m.s.Structure["tile_kv"] == 0; unstated && slices.ContainsFunc(m.lengths, func(c Case) bool { return c.Shape.Skv == 2*facts.Tile+mostSwept }) {
+	if stated := m.s.Structure["tile_kv"] > 0 && m.s.preset; !stated && slices.ContainsFunc(m.lengths, func(c Case) bool { return c.Shape.Skv == 2*facts.Tile+mostSwept }) {
 		facts.Tile = mostSwept
 	}
 	most := -1.0
