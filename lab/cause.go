@@ -34,12 +34,15 @@ func (f *faults) cause(blamed []*ref.Blame, tried int) (string, error) {
 	return "", nil
 }
 
-// notFinite finds elements that are NaN or were never written.
+// notFinite finds elements that are NaN or infinite, or were never written.
 func (f *faults) notFinite() (string, error) {
-	n := 0
+	n, infinite := 0, 0
 	for _, e := range f.bad {
 		if e.missing {
 			n++
+		}
+		if math.IsInf(e.got, 0) {
+			infinite++
 		}
 	}
 	if n == 0 {
@@ -55,7 +58,18 @@ func (f *faults) notFinite() (string, error) {
 	if n < len(f.bad) {
 		return fmt.Sprintf("%d of %d bad elements are NaN or infinite: %s", n, len(f.bad), where), nil
 	}
-	return "NaN, or never written: " + where, nil
+	what := "NaN"
+	switch {
+	case infinite == n:
+		what = "infinite"
+	case infinite > 0:
+		what = "NaN or infinite"
+	case f.unwritten >= n:
+		what = "never written"
+	case f.unwritten > 0:
+		what = "NaN, or never written"
+	}
+	return what + ": " + where, nil
 }
 
 // counts returns the number of bad elements for each value of a function.

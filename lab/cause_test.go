@@ -64,10 +64,12 @@ func TestCauses(t *testing.T) {
 		{"one column of a row", each(func(at ref.Row, col int) bool { return col%16 == 5 && at.S == 199 }, 1), "from column 5 on: the layout of a fragment; only row 199"},
 		{"half", each(func(_ ref.Row, col int) bool { return col >= 32 }, 1), "columns 32 to 63 only"},
 		{"tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, 1), "the last rows, 190 to 199"},
-		{"NaN tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, math.NaN()), "NaN, or never written: the last rows, 190 to 199"},
-		{"NaN in half of the rows", each(func(at ref.Row, _ int) bool { return at.S%2 == 1 }, math.NaN()), "NaN, or never written: in 38400 of 76800 elements, without a pattern"},
+		{"NaN tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, math.NaN()), "NaN: the last rows, 190 to 199"},
+		{"NaN in half of the rows", each(func(at ref.Row, _ int) bool { return at.S%2 == 1 }, math.NaN()), "NaN: in 38400 of 76800 elements, without a pattern"},
 		{"one row", each(func(at ref.Row, _ int) bool { return at.S == 7 }, 1), "only row 7"},
-		{"NaN", each(func(ref.Row, int) bool { return true }, math.NaN()), "NaN, or never written: in all heads and rows"},
+		{"NaN", each(func(ref.Row, int) bool { return true }, math.NaN()), "NaN: in all heads and rows"},
+		{"infinite", each(func(ref.Row, int) bool { return true }, math.Inf(-1)), "infinite: in all heads and rows"},
+		{"infinite tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, math.Inf(1)), "infinite: the last rows, 190 to 199"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			got := newRows(shape.Q(), r.quantised.Rows)
@@ -241,6 +243,17 @@ func TestCausalPower(t *testing.T) {
 	for _, p := range r.powers {
 		if !p.Caught && p.Why == "" {
 			t.Errorf("%s passes", p.Name)
+		}
+	}
+}
+
+// TestNeverWritten wants the cause to tell elements that were never written from NaN.
+func TestNeverWritten(t *testing.T) {
+	for unwritten, want := range map[int]string{0: "NaN: ", 1: "NaN, or never written: ", 2: "never written: "} {
+		f := &faults{bad: []element{{got: math.NaN(), missing: true}, {col: 1, got: math.NaN(), missing: true}}, total: 2, unwritten: unwritten}
+		f.in = &inputs{shape: problem.Square(1, 1, 1, 2)}
+		if got, err := f.notFinite(); err != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("%d unwritten: %q, %v, want %q", unwritten, got, err, want)
 		}
 	}
 }

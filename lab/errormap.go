@@ -31,6 +31,8 @@ type faults struct {
 	limit float64 // an element with a larger error is bad
 	bad   []element
 	total int
+	// unwritten is the number of elements that were never written; they are NaN in got.
+	unwritten int
 	// The sums of got·want and want², whose ratio is the factor by which O is off.
 	gotWant, wantWant float64
 }
@@ -39,7 +41,7 @@ type element struct {
 	ref.Row
 	col       int
 	want, got float64
-	missing   bool // NaN
+	missing   bool // NaN, infinite or never written
 }
 
 func (e element) size() float64 {
@@ -51,7 +53,7 @@ func (e element) size() float64 {
 
 // blame fills in the map of the errors of a case and their likely cause.
 func blame(a *Subject, c *record.Case, r *reference, in *inputs, got ref.Tensor) error {
-	f := &faults{a: a, in: in, r: r, got: got, limit: 4*c.PlainDequantised.Max + 1e-4}
+	f := &faults{a: a, in: in, r: r, got: got, limit: 4*c.PlainDequantised.Max + 1e-4, unwritten: c.Unwritten}
 	f.collect()
 	c.Map = f.tiles()
 	blamed, tried, err := f.blameKeys(c.Map)
