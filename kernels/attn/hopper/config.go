@@ -230,7 +230,7 @@ func (c Config) mostRegisters(p problem.Attention) int {
 // short reports whether ptxas spills registers in the loop: four persistent warpgroups have
 // no registers for a causal mask or for row sums.
 func (c Config) short(p problem.Attention) bool {
-	return c.Persistent && c.Warpgroups == 4 && (p.Causal && !c.Balanced || !c.SumsInV)
+	return c.Persistent && c.Warpgroups == 4 && (p.Causal || !c.SumsInV)
 }
 
 // registersNeeded estimates how many registers are live at once in a consumer's loop.
