@@ -260,6 +260,9 @@ func chipOf(name string, target ptx.Target) (chips.Chip, error) {
 		return chips.For(target, nil), nil
 	}
 	chip, err := chips.Find(name)
+	if err == nil {
+		err = chip.Runs(target)
+	}
 	if err != nil {
 		err = fmt.Errorf("--chip: %w", err)
 	}
