@@ -34,7 +34,7 @@ func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Coun
 		return nil, err
 	}
 	defer dev.Close()
-	b, err := launch(ctx, dev, s, shape, sms, 1)
+	b, err := launch(ctx, dev, s, shape, sms, 1, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func Trace(ctx context.Context, s *Subject, shape problem.Shape, sms int, wants 
 		return nil, err
 	}
 	defer dev.Close()
-	b, err := launch(ctx, dev, s, shape, sms, 1)
+	b, err := launch(ctx, dev, s, shape, sms, 1, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +82,32 @@ func Launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Sh
 		defer e.Close()
 		dev = e
 	}
-	_, err := launch(ctx, dev, s, shape, 0, times)
+	_, err := launch(ctx, dev, s, shape, 0, times, nil)
 	return err
 }
 
-// launch runs a subject several times. It frees the memory of the bench that it returns.
-func launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Shape, sms, times int) (_ *bench, err error) {
+// Record runs a subject several times and returns its first launch and what the last run left in an operand. A nil device is
+// the emulator of the subject's target.
+func Record(ctx context.Context, dev device.Device, s *Subject, shape problem.Shape, times int, operand string) (first device.Launch, data []byte, err error) {
+	if dev == nil {
+		e, err := emulator(s.Target, emu.Options{})
+		if err != nil {
+			return first, nil, err
+		}
+		defer e.Close()
+		dev = e
+	}
+	_, err = launch(ctx, dev, s, shape, 0, times, func(b *bench) error {
+		first = b.work.Launches()[0]
+		data, err = b.read(operand)
+		return err
+	})
+	return first, data, err
+}
+
+// launch runs a subject several times, and then calls after, unless it is nil. It frees the memory of the bench that it
+// returns.
+func launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Shape, sms, times int, after func(*bench) error) (_ *bench, err error) {
 	if err := s.ServesShape(shape); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
@@ -112,6 +132,9 @@ func launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Sh
 		if _, err := b.run(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if after != nil {
+		return b, after(b)
 	}
 	return b, nil
 }

@@ -6,6 +6,8 @@
 //	...
 //	m.At("K arrived")      // a store and a few other instructions
 //
+// [Insert] adds marks to a module that is already written, after each of its waits. attest profile --record uses it.
+//
 // The launch passes a buffer of [Marks.Bytes] bytes, which starts with zeros. [Marks.Read] decodes the
 // buffer, and [WriteTrace] writes trace events for ui.perfetto.dev.
 //

@@ -51,7 +51,7 @@ func WriteTrace(w io.Writer, warps []Warp, mhz float64) error {
 // byBlock returns the warps of each block. Warps that recorded nothing, also no start, are left out.
 func byBlock(warps []Warp) (blocks [][]Warp) {
 	for _, x := range warps {
-		if x.Clock == 0 && x.Time == 0 {
+		if !x.ran() {
 			continue
 		}
 		if n := len(blocks); n == 0 || blocks[n-1][0].Block != x.Block {
@@ -62,11 +62,14 @@ func byBlock(warps []Warp) (blocks [][]Warp) {
 	return blocks
 }
 
+// ran reports whether the warp recorded anything. On the emulator a warp may start at time 0.
+func (x *Warp) ran() bool { return x.Clock != 0 || x.Time != 0 || len(x.Marks) > 0 }
+
 // first returns the earliest start of a warp.
 func first(warps []Warp) uint64 {
 	t := ^uint64(0)
 	for _, x := range warps {
-		if x.Time != 0 || x.Clock != 0 {
+		if x.ran() {
 			t = min(t, x.Time)
 		}
 	}

@@ -61,6 +61,11 @@ launch it, as for attest exec. Then there are predictions only.
 --trace writes the predicted timeline of the SMs that end last as trace events: each warp is a
 track with what it runs and what it waits for. Open the file at ui.perfetto.dev.
 
+--record runs the kernel with marks on the device of this run, a GPU or the emulator, and writes
+what its warps did as trace events: a slice is the time before the end of a wait for a barrier,
+copies or products, with its source line. Marks are inserted into the PTX of the first launch. They
+cost a few per cent of the time. The clock of the emulator counts instructions, not time.
+
 --html writes a page with the same timeline, drawn without a network, and where the time goes.
 
 --metrics names metrics of ncu that are collected and shown as well (ncu --query-metrics
@@ -89,6 +94,7 @@ the peak:
   attest profile stage5 --shape long --chip H200
   attest profile hopper --trace hopper.json
   attest profile hopper --html hopper.html
+  attest profile hopper --record recorded.json
   attest profile mine.ptx --shape 1,8,512,64 --lines 20
   attest profile kernel.ptx --launch launch.json --chip H200
   attest profile hopper --metrics sm__warps_active.avg,dram__bytes_read.sum --evidence .attest
@@ -105,6 +111,7 @@ the peak:
 	f.StringVar(&x.cache, "cache", string(timing.Warm), "where the operands are at the start of the predicted run: warm (in the L2) or cold (in DRAM)")
 	complete(c, "cache", string(timing.Warm), string(timing.Cold))
 	f.StringVar(&x.trace, "trace", "", "file for the predicted timeline of one SM or cluster, for ui.perfetto.dev")
+	f.StringVar(&x.record, "record", "", "file for the timeline that the kernel records on the device of this run, for ui.perfetto.dev")
 	f.StringVar(&x.html, "html", "", "file for a page with the predicted timeline and where the time goes")
 	f.IntVar(&x.text.Lines, "lines", 8, "number of source lines to show")
 	f.StringSliceVar(&x.metrics, "metrics", nil, "metrics of Nsight Compute to collect and show as well, with commas")
@@ -123,6 +130,7 @@ type profiler struct {
 	chip    string
 	metrics []string
 	trace   string // file
+	record  string // file
 	html    string // file
 	launch  string // launch file
 	cache   string // warm or cold
@@ -141,6 +149,9 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 	}
 	progress := x.env.StartProgress()
 	defer progress.Stop()
+	if x.launch != "" && x.record != "" {
+		return errors.New("--record needs a kernel with a contract; --launch gives predictions only")
+	}
 	if x.launch != "" {
 		return x.runLaunch(ctx, names, progress)
 	}
@@ -168,6 +179,9 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 		return err
 	}
 	if err := x.writeTimeline(r, o.Timeline); err != nil {
+		return err
+	}
+	if err := x.recordTimeline(ctx, s, progress); err != nil {
 		return err
 	}
 	if err := r.Fit(ctx); err != nil {
@@ -205,6 +219,19 @@ func (x *profiler) writeTimeline(r *profile.Report, t *timeline.Timeline) error 
 	return atomicfile.Write(x.html, text.Bytes())
 }
 
+// recordTimeline runs the kernel with marks and writes what it recorded, if --record names a file.
+func (x *profiler) recordTimeline(ctx context.Context, s *lab.Subject, progress *term.Progress) error {
+	if x.record == "" {
+		return nil
+	}
+	progress.Say("%s, %v: recording", s.Name, x.shape.Shape)
+	var text bytes.Buffer
+	if err := profile.Record(ctx, x.Device, s, x.shape.Shape, &text); err != nil {
+		return fmt.Errorf("--record: %w", err)
+	}
+	return atomicfile.Write(x.record, text.Bytes())
+}
+
 // keep keeps what Nsight Compute measured, if --evidence names a folder.
 func (x *profiler) keep(ctx context.Context, s *lab.Subject, r *profile.Report) error {
 	if x.Dir == "" {
@@ -233,6 +260,9 @@ func chipOf(name string, target ptx.Target) (chips.Chip, error) {
 		return chips.For(target, nil), nil
 	}
 	chip, err := chips.Find(name)
+	if err == nil {
+		err = chip.Runs(target)
+	}
 	if err != nil {
 		err = fmt.Errorf("--chip: %w", err)
 	}

@@ -88,11 +88,19 @@ func parse(text []byte) (Chip, error) {
 	return c, nil
 }
 
-// Find returns the chip with a name. Upper and lower case are the same.
+// Runs refuses code for a target that the chip does not run.
+func (c *Chip) Runs(t ptx.Target) error {
+	if !c.Target.Runs(t) {
+		return fmt.Errorf("%s is %s and does not run code for %s: choose another chip, or build the kernel for this one with --device emu:%s", c.Name, c.Target, t, c.Target)
+	}
+	return nil
+}
+
+// Find returns the chip with a name. Upper and lower case are the same, and so are a space and a hyphen.
 func Find(name string) (Chip, error) {
 	var names []string
 	for _, c := range All {
-		if strings.EqualFold(c.Name, name) {
+		if strings.EqualFold(c.Name, strings.ReplaceAll(name, " ", "-")) {
 			return c, nil
 		}
 		names = append(names, c.Name)

@@ -41,11 +41,27 @@ func TestFor(t *testing.T) {
 	if c := For(ptx.SM89, &card); c.SMs != 114 || c.MHz != 1755 || c.Get("dram_gbps") != 3350 || c.Name != "H100 80GB HBM3" {
 		t.Errorf("the card is %+v", c)
 	}
-	if c, err := Find("rtx-4090"); err != nil || c.SMs != 128 {
-		t.Errorf("%+v, %v", c, err)
+	for _, name := range []string{"rtx-4090", "RTX 4090"} {
+		if c, err := Find(name); err != nil || c.SMs != 128 {
+			t.Errorf("%+v, %v", c, err)
+		}
 	}
 	if _, err := Find("H300"); err == nil {
 		t.Error("there is an H300")
+	}
+}
+
+// TestRuns wants chips to refuse code for newer architectures, and for another one with features of its own.
+func TestRuns(t *testing.T) {
+	for _, c := range []struct {
+		chip   string
+		target ptx.Target
+		want   bool
+	}{{"A100", ptx.SM80, true}, {"A100", ptx.SM89, false}, {"L4", ptx.SM80, true}, {"L4", ptx.SM90a, false}, {"H200", ptx.SM89, true}, {"H200", ptx.SM90a, true}} {
+		chip := must(c.chip)
+		if err := chip.Runs(c.target); (err == nil) != c.want {
+			t.Errorf("%s, %v: %v", c.chip, c.target, err)
+		}
 	}
 }
 

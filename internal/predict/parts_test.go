@@ -84,23 +84,30 @@ func TestBusyCycles(t *testing.T) {
 
 // TestStretch wants the time to grow in which neither a unit nor memory sets the pace.
 func TestStretch(t *testing.T) {
-	at := func(cycles float64) machine.Result {
-		return machine.Result{Cycles: cycles, Cores: 4, Busy: [len(machine.Result{}.Busy)]float64{machine.Tensor: 30}, Spent: map[machine.Spender]float64{
+	at := func(tensor float64) machine.Result {
+		return machine.Result{Cycles: 115, Cores: 4, GlobalBusy: 110, Busy: [len(machine.Result{}.Busy)]float64{machine.Tensor: tensor}, Spent: map[machine.Spender]float64{
 			{ID: 0, Why: machine.MemoryWait}: 40, {ID: -1, Why: machine.Start}: 20, {ID: 1, Why: machine.Issue}: 60,
 		}}
 	}
-	// 30 cycles of the tensor cores, 40/4 of memory and 20/4 of starts are known: 55 of 100 are not.
-	r := at(100)
-	stretch(&r, 2)
-	if want := 45 + 2*55.0; math.Abs(r.Cycles-want) > 1e-9 {
-		t.Errorf("%v cycles, want %v", r.Cycles, want)
+	// 40/4 cycles of memory and 20/4 of starts are known, and 100 remain.
+	for _, c := range []struct{ tensor, want float64 }{
+		{0, 15 + 2*100},
+		{50, 15 + 12.5 + 2*87.5}, // a unit that is busy for a half sets the pace for an eighth
+		{100, 115},
+		{114, 115},
+	} {
+		r := at(c.tensor)
+		if stretch(&r, 2); math.Abs(r.Cycles-c.want) > 1e-9 {
+			t.Errorf("%v cycles of tensor cores: %v cycles, want %v", c.tensor, r.Cycles, c.want)
+		}
+		if got, want := r.Spent[machine.Spender{ID: 1, Why: machine.Issue}], 60*c.want/115; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v cycles of tensor cores: %v cycles of issue, want %v", c.tensor, got, want)
+		}
 	}
-	if got, want := r.Spent[machine.Spender{ID: 1, Why: machine.Issue}], 60*1.55; math.Abs(got-want) > 1e-9 {
-		t.Errorf("%v cycles of issue, want %v", got, want)
-	}
-	r = at(40) // less than what is known
-	if stretch(&r, 2); r.Cycles != 40 {
-		t.Errorf("%v cycles, want 40", r.Cycles)
+	r := at(0)
+	r.Cycles = 15 // memory alone
+	if stretch(&r, 2); r.Cycles != 15 {
+		t.Errorf("%v cycles, want 15", r.Cycles)
 	}
 }
 

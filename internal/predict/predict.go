@@ -23,35 +23,26 @@ type Work struct {
 // Of predicts how long a launch takes on a chip.
 func Of(w Work, chip chips.Chip) *Profile {
 	p := w.at(chip, float64(chip.MHz))
-	if sustained := chip.Get("sustained_mhz"); p.Micros > powerLimited && sustained < float64(chip.MHz) {
+	if mhz := clock(&chip, p); mhz < float64(chip.MHz) {
 		w.Watch = nil
-		p = w.at(chip, sustained)
+		p = w.at(chip, mhz)
 	}
 	return p
 }
-
-// powerLimited is the time in microseconds from which a kernel that fills the chip runs at the
-// clock that the power limit allows.
-const powerLimited = 150
 
 func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 	l := w.Trace
 	blocks := len(l.Clusters[0].Blocks)
 	resident := w.Fit(chip).Blocks + w.More
 	plan := placeAll(l, max(chip.SMs/blocks, 1), resident)
-	plan.Watch, plan.Cold = w.Watch, w.Cold
-	active := min(chip.SMs, l.Count*blocks)
-	share := float64(chip.SMs) / float64(max(active, 1)) // how much more of the L2 rate an SM gets than if all SMs were active
-	plan.L2Bytes = min(chip.Get("sm_bytes"), chip.Get("l2_bytes")*share)
-	plan.BulkBytes = min(chip.Get("sm_bulk_bytes"), chip.Get("bulk_bytes")*share)
+	plan.Watch = w.Watch
+	w.shareMemory(&plan, chip, mhz)
 	r := replay(machine.New(l, &chip, mhz, w.Edit), plan, weight(l.Clusters[0]))
-	stretch(&r, chip.Get("residual"))
+	stretch(&r, chip.Get("residual_"+string(ClassOf(l))))
 
-	dram := float64(w.Bytes) / chip.Get("dram_gbps") / 1e3
+	dram := w.touched() / chip.Get("dram_gbps") / 1e3
 	kernel := r.Cycles / mhz
-	if large := w.Bytes > int64(chip.Get("l2_mb")*1e6/2); large || w.Cold {
-		kernel = max(kernel, dram)
-	}
+	kernel = max(kernel, dram*plan.Misses)
 	chip.MHz = int(mhz)
 	p := &Profile{Chip: chip.String(), Blocks: l.Count * blocks, Waves: len(plan.Clusters), Clock: int(mhz)}
 	p.Micros = kernel + chip.Get("launch_us")
@@ -75,20 +66,28 @@ func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 
 // stretch multiplies the time in which neither the busiest unit nor memory sets the pace: what the
 // replay does not know of machine code. The rates of units and the latencies of memory were measured,
-// so the replay is right where they bind.
+// so the replay is right where they bind. A unit that is busy for a share of the time sets the pace for a smaller
+// share: an operation that finds it free does not wait for it.
 func stretch(r *machine.Result, residual float64) {
-	known := 0.0
-	for _, busy := range busyCycles(r) {
-		known = max(known, busy)
-	}
+	memory := 0.0
 	for _, at := range spenders(r.Spent) {
 		if at.Why == machine.MemoryWait || at.Why == machine.Start {
-			known += r.Spent[at] / float64(r.Cores)
+			memory += r.Spent[at] / float64(r.Cores)
 		}
 	}
-	if rest := r.Cycles - known; rest > 0 {
-		r.Stretch((known + rest*residual) / r.Cycles)
+	active := r.Cycles - memory
+	if active <= 0 {
+		return
 	}
+	busiest := 0.0
+	for u, busy := range busyCycles(r) {
+		if Unit(u) != Global { // warps wait for it as a part of memory
+			busiest = max(busiest, busy)
+		}
+	}
+	share := min(busiest/active, 1)
+	pace := share * share * share
+	r.Stretch((memory + active*(pace+(1-pace)*residual)) / r.Cycles)
 }
 
 // mostEvents limits what is replayed, so that a prediction takes seconds.

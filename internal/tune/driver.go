@@ -112,7 +112,10 @@ func (x *Driver) goal(name string) (Goal, error) {
 	x.chip = chips.For(x.subject.Target, nil)
 	if x.Chip != "" {
 		var err error
-		if x.chip, err = chips.Find(x.Chip); err != nil {
+		if x.chip, err = chips.Find(x.Chip); err == nil {
+			err = x.chip.Runs(x.subject.Target)
+		}
+		if err != nil {
 			return g, fmt.Errorf("--chip: %w", err)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 )
 
 // memorySim returns a replay that has reached no operation yet, and a warp of it. 4 bytes per cycle come from the
-// L2, and 8 by bulk copies.
-func memorySim(cold bool) (*sim, *warp) {
+// L2, and 8 by bulk copies; 8 go to the L2, or 2 after a burst of 1024. misses is the share of reads that DRAM delivers.
+func memorySim(misses float64) (*sim, *warp) {
 	m := &Machine{rates: known(), edit: &Edit{}}
-	s := &sim{Machine: m, plan: Plan{L2Bytes: 4, BulkBytes: 8, Cold: cold}, sms: make([]sm, 1)}
-	s.sms[0] = sm{l1: map[uint64]float64{}, maps: map[int32]bool{}}
+	s := &sim{Machine: m, plan: Plan{L2Bytes: 4, BulkBytes: 8, StoreBytes: 2, Misses: misses}, sms: make([]sm, 1)}
+	s.sms[0] = sm{stored: math.Inf(-1), l1: map[uint64]float64{}, maps: map[int32]bool{}}
 	return s, &warp{sm: &s.sms[0], g: &group{}}
 }
 
@@ -21,7 +21,7 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 // TestSharedAccess wants an access to take a latency of 30 cycles and 2 for each further wavefront, and to keep
 // shared memory busy for 2 cycles per wavefront, at least for 3.
 func TestSharedAccess(t *testing.T) {
-	s, w := memorySim(false)
+	s, w := memorySim(0)
 	for _, c := range []struct {
 		waves, joined int
 		at, want      float64 // when it is issued, and when the result is there
@@ -59,7 +59,7 @@ func TestSharedAccess(t *testing.T) {
 func TestGlobalAccess(t *testing.T) {
 	lines := []uint64{1, 2, 3, 4}
 	f := &warptrace.Fact{Sectors: 16, Lines: lines}
-	s, w := memorySim(false)
+	s, w := memorySim(0)
 	got, why := s.access(w, &Op{cost: cost{kind: loads}}, f, 10, 10)
 	if !near(got, 10+128+200) || why != MemoryWait || !near(s.globalBusy, 128) || !near(s.sharedBusy, 4) {
 		t.Errorf("a load: %v, %v; the port is busy for %v cycles, the L1 for %v", got, why, s.globalBusy, s.sharedBusy)
@@ -77,14 +77,17 @@ func TestGlobalAccess(t *testing.T) {
 	if got, _ := s.access(w, &Op{cost: cost{kind: atomics}}, f, 3000, 3000); !near(got, 3000+128+300) {
 		t.Errorf("an atomic: %v", got)
 	}
-	if got, _ := s.access(w, &Op{cost: cost{kind: stores}}, f, 4000, 4000); !near(got, 4000) || !near(s.end, 4000+128+200) {
+	if got, _ := s.access(w, &Op{cost: cost{kind: stores}}, f, 4000, 4000); !near(got, 4000) || !near(s.end, 4000+64+200) {
 		t.Errorf("a store: %v, the launch ends at %v", got, s.end)
+	}
+	if got, _ := s.access(w, &Op{cost: cost{kind: loads, pastL1: true}}, f, 4001, 4001); !near(got, 4004+128+200) {
+		t.Errorf("a load beside a store, which uses another port: %v", got)
 	}
 	s.edit = &Edit{Early: IDs{5: true}}
 	if got, _ := s.access(w, &Op{ID: 5, cost: cost{kind: loads, pastL1: true}}, f, 5000, 5000); !near(got, 5000+30) {
 		t.Errorf("a load whose latency is hidden: %v", got)
 	}
-	s, w = memorySim(true)
+	s, w = memorySim(1)
 	if got, _ := s.access(w, &Op{cost: cost{kind: loads}}, f, 10, 10); !near(got, 10+128+600) {
 		t.Errorf("a load from DRAM: %v", got)
 	}
@@ -94,9 +97,64 @@ func TestGlobalAccess(t *testing.T) {
 	}
 }
 
+// TestStores wants the L2 to take 1024 bytes as fast as the port gives them, and then 2 bytes per cycle. A pause of 512 cycles
+// lets it take as many again.
+func TestStores(t *testing.T) {
+	s, w := memorySim(0)
+	for _, c := range []struct{ at, bytes, want float64 }{
+		{100, 512, 100 + 64}, {100, 512, 100 + 128}, {100, 512, 100 + 256}, {200, 64, 100 + 288},
+		{2000, 1024, 2000 + 128}, {2000, 64, 2000 + 136}, {2128, 1024, 2000 + 544},
+	} {
+		if got := s.store(w.sm, c.at, c.bytes); !near(got, c.want) {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	if want := (512*3 + 64 + 1024 + 64 + 1024) / 8.0; !near(s.storeBusy, want) || s.globalBusy != 0 {
+		t.Errorf("the port is busy for %v cycles, want %v; the port for loads for %v", s.storeBusy, want, s.globalBusy)
+	}
+}
+
+// TestDRAMShare wants loads, copies and stores to share what DRAM delivers, and a read to have a part of its latency.
+func TestDRAMShare(t *testing.T) {
+	s, w := memorySim(0.25)
+	s.plan.DRAMBytes = 1
+	if got := s.store(w.sm, 0, 64); !near(got, 64) {
+		t.Errorf("a store: %v", got)
+	}
+	if got := s.useL2(w.sm, 0, 64, true); !near(got, 128) {
+		t.Errorf("a copy after it: %v", got)
+	}
+	if got := s.useL2(w.sm, 100, 64, false); !near(got, 192) {
+		t.Errorf("a load after both: %v", got)
+	}
+	if got := s.farLatency(); !near(got, 200+100) {
+		t.Errorf("the latency is %v", got)
+	}
+	s.plan.DRAMBytes = 0
+	if got := s.useL2(w.sm, 1000, 64, false); !near(got, 1016) {
+		t.Errorf("a load from the L2: %v", got)
+	}
+}
+
+// TestFenceOfGPU wants a fence for other SMs to wait for the stores before it, and other fences not to.
+func TestFenceOfGPU(t *testing.T) {
+	for _, c := range []struct {
+		latency, stored, want float64
+		why                   Reason
+		visible               bool
+	}{{47, 0, 147, Barrier, true}, {47, 300, 500, MemoryWait, true}, {43, 300, 143, Barrier, false}} {
+		s, w := memorySim(0)
+		w.sm.stores, w.event = c.stored, &warptrace.Event{Fact: -1}
+		s.execute(w, nil, &Op{cost: cost{kind: fences, latency: c.latency, visible: c.visible}}, 100)
+		if !near(w.at, c.want) || w.reason != c.why {
+			t.Errorf("%+v: until %v, %v", c, w.at, w.reason)
+		}
+	}
+}
+
 // TestAsyncCopies wants a copy to be complete when its lines are in shared memory.
 func TestAsyncCopies(t *testing.T) {
-	s, w := memorySim(false)
+	s, w := memorySim(0)
 	o := &Op{cost: cost{kind: copies, pastL1: true}}
 	s.asyncCopy(w, o, &warptrace.Fact{Wavefronts: 4, Sectors: 16, Lines: []uint64{1, 2, 3, 4}}, 10)
 	if !near(w.copyEnd, 10+128+200+30) || !near(s.sharedBusy, 8) { // 4 wavefronts of 2 cycles
@@ -115,7 +173,7 @@ func TestAsyncCopies(t *testing.T) {
 // TestTransfers follows bulk copies of 800 bytes: 5 cycles to issue, 7 in the engine, 100 for the bytes, 200 to the
 // L2 and 11 more, and 13 for a tensor map that the engine has not read yet.
 func TestTransfers(t *testing.T) {
-	s, w := memorySim(false)
+	s, w := memorySim(0)
 	var seen works
 	s.plan.Watch = &seen
 	w.g.trace = &warptrace.Cluster{
@@ -150,7 +208,7 @@ func TestTransfers(t *testing.T) {
 		t.Error("a copy that no lane made has an end")
 	}
 	// Loads do not wait for copies, copies wait for loads.
-	s, w = memorySim(false)
+	s, w = memorySim(0)
 	if a, b, c := s.useL2(w.sm, 0, 800, true), s.useL2(w.sm, 0, 40, false), s.useL2(w.sm, 0, 8, true); !near(a, 100) || !near(b, 10) || !near(c, 111) {
 		t.Errorf("a copy ends at %v, a load beside it at %v, another copy at %v", a, b, c)
 	}

@@ -20,6 +20,7 @@ type cost struct {
 	pure    bool // no effect besides its results
 	polls   bool // a wait for an mbarrier that says whether the phase is complete
 	pastL1  bool // a load or copy that the L1 does not keep
+	visible bool // a fence after which other SMs see what was stored before it
 }
 
 // kind says what else an operation does.
@@ -332,7 +333,7 @@ func memoryCost(in *observe.Inst, r *rates, role isa.Role) cost {
 	case isa.RoleFence:
 		c.kind, c.latency = fences, r.fence
 		if in.Op.Has("gpu") || in.Op.Has("gl") || in.Op.Has("sys") {
-			c.latency = r.fenceGPU
+			c.latency, c.visible = r.fenceGPU, true
 		}
 	}
 	return c

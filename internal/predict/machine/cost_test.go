@@ -15,7 +15,7 @@ import (
 func known() *rates {
 	r := &rates{
 		tensorF16: 1024, tensorFP8: 2048, mmaShare: 0.5, arrive: 31, try: 37, clusterRelease: 41, fence: 43, fenceGPU: 47, setmaxnreg: 53, special: 59, vote: 61, redux: 67, constant: 71,
-		shared: 30, wavefront: 2, memorySM: 3, l1: 40, l2: 200, dram: 600, atomic: 300, dsmem: 180, dsmemBytes: 32, tma: 11, tmaIssue: 5, tmaEngine: 7, tensorMap: 13,
+		shared: 30, wavefront: 2, memorySM: 3, l1: 40, l2: 200, dram: 600, atomic: 300, dsmem: 180, dsmemBytes: 32, tma: 11, tmaIssue: 5, tmaEngine: 7, tensorMap: 13, storePort: 8, storeBurst: 1024,
 	}
 	for u, l := range map[Unit]float64{Float: 4, IMad: 5, ALU: 6, Pack: 7, Exp: 20, Shuffle: 23, Tensor: 32} {
 		r.latency[u] = l
@@ -84,8 +84,8 @@ func TestCosts(t *testing.T) {
 		"ld.global.u32 %r1, [%rd1];": {unit: Memory, slots: 1, kind: loads}, "ld.global.cg.u32 %r1, [%rd1];": {unit: Memory, slots: 1, kind: loads, pastL1: true},
 		"ld.global.cv.u32 %r1, [%rd1];": {unit: Memory, slots: 1, kind: loads, pastL1: true}, "ld.const.u32 %r1, [%rd1];": {unit: Memory, slots: 1, kind: loads, latency: 71},
 		"st.global.u32 [%rd1], %r1;": {unit: Memory, slots: 1, kind: stores}, "red.global.add.u32 [%rd1], %r1;": {unit: Memory, slots: 1, kind: stores},
-		"atom.global.add.u32 %r1, [%rd1], %r2;": {unit: Memory, slots: 1, kind: atomics}, "membar.cta;": {unit: Memory, slots: 1, kind: fences, latency: 43}, "membar.gl;": {unit: Memory, slots: 1, kind: fences, latency: 47},
-		"membar.sys;": {unit: Memory, slots: 1, kind: fences, latency: 47}, "fence.acq_rel.gpu;": {unit: Memory, slots: 1, kind: fences, latency: 47}, "fence.acq_rel.cta;": {unit: Memory, slots: 1, kind: fences, latency: 43},
+		"atom.global.add.u32 %r1, [%rd1], %r2;": {unit: Memory, slots: 1, kind: atomics}, "membar.cta;": {unit: Memory, slots: 1, kind: fences, latency: 43}, "membar.gl;": {unit: Memory, slots: 1, kind: fences, latency: 47, visible: true},
+		"membar.sys;": {unit: Memory, slots: 1, kind: fences, latency: 47, visible: true}, "fence.acq_rel.gpu;": {unit: Memory, slots: 1, kind: fences, latency: 47, visible: true}, "fence.acq_rel.cta;": {unit: Memory, slots: 1, kind: fences, latency: 43},
 		// Copies.
 		"cp.async.ca.shared.global [%r1], [%rd1], 16;": {unit: Memory, slots: 1, kind: copies}, "cp.async.cg.shared.global [%r1], [%rd1], 16;": {unit: Memory, slots: 1, kind: copies, pastL1: true},
 		"cp.async.commit_group;": {unit: Memory, slots: 1, kind: copyCommit}, "cp.async.wait_group 1;": {unit: Memory, slots: 1, kind: copyWait},

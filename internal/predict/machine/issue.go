@@ -142,7 +142,8 @@ func (l *lines) use(line int32, capacity int) (hit, known bool) {
 func (s *sim) finish(w *warp) {
 	w.done = true
 	w.core.stale = true
-	s.end = max(s.end, w.since)
+	s.ended = max(s.ended, w.since)
+	s.end = max(s.end, s.ended)
 	w.g.left--
 	for i, o := range w.core.warps {
 		if o == w {
@@ -264,6 +265,9 @@ func (s *sim) execute(w *warp, c *core, o *Op, t float64) {
 		at = w.at
 	case fences, stops:
 		w.at, w.reason = max(w.at, t+o.cost.latency), Barrier
+		if o.cost.visible && w.sm.stores > t {
+			w.at, w.reason = max(w.at, w.sm.stores+s.rates.l2), MemoryWait
+		}
 	case jumps:
 		w.at, w.reason = max(w.at, t+s.rates.latency[Branch]), Dependence
 	}

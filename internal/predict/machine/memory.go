@@ -15,7 +15,7 @@ func (s *sim) useShared(m *sm, t, cycles float64) float64 {
 // sharedBytes is the number of bytes that shared memory reads or writes per cycle.
 const sharedBytes = 128
 
-// useL2 occupies the port of an SM to the L2 from time t on. It returns when the last byte has
+// useL2 occupies the port of an SM from the L2 from time t on. It returns when the last byte has
 // passed. Loads of threads do not wait for bulk copies that were issued earlier, because the port
 // alternates between the two.
 func (s *sim) useL2(m *sm, t, bytes float64, bulk bool) float64 {
@@ -24,21 +24,38 @@ func (s *sim) useL2(m *sm, t, bytes float64, bulk bool) float64 {
 		cycles = bytes / s.plan.BulkBytes
 	}
 	s.globalBusy += cycles
+	dram := s.useDRAM(m, t, bytes)
 	if bulk {
 		m.bulk = max(m.bulk, m.l2, t) + cycles
-		return m.bulk
+		return max(m.bulk, dram)
 	}
 	m.l2 = max(m.l2, t) + cycles
 	m.bulk += cycles
-	return m.l2
+	return max(m.l2, dram)
+}
+
+// store occupies the port of an SM to the L2 from time t on, and returns when the L2 has the last byte. What comes from the
+// L2 goes through another port. The L2 takes a burst as fast as the port does.
+func (s *sim) store(m *sm, t, bytes float64) float64 {
+	r := s.rates
+	s.storeBusy += bytes / r.storePort
+	m.stores = max(m.stores, t) + bytes/r.storePort
+	m.stored = max(m.stored, t-r.storeBurst/s.plan.StoreBytes) + bytes/s.plan.StoreBytes
+	return max(m.stores, m.stored, s.useDRAM(m, t, bytes))
+}
+
+// useDRAM occupies the SM's share of DRAM from time t on, for bytes in either direction. It returns when the last byte has
+// passed.
+func (s *sim) useDRAM(m *sm, t, bytes float64) float64 {
+	if s.plan.DRAMBytes > 0 {
+		m.dram = max(m.dram, t) + bytes/s.plan.DRAMBytes
+	}
+	return m.dram
 }
 
 // farLatency is the latency of a read that misses in the L1.
 func (s *sim) farLatency() float64 {
-	if s.plan.Cold {
-		return s.rates.dram
-	}
-	return s.rates.l2
+	return s.rates.l2 + s.plan.Misses*(s.rates.dram-s.rates.l2)
 }
 
 // sectorBytes is the unit in which global memory moves.
@@ -64,7 +81,7 @@ func (s *sim) access(w *warp, o *Op, f *warptrace.Fact, t, at float64) (float64,
 	start := s.useShared(m, t, max(r.memorySM, float64(f.Sectors)/4))
 	if o.cost.kind == stores {
 		// The launch ends when the L2 has acknowledged the last store.
-		s.end = max(s.end, s.useL2(m, start, float64(f.Sectors)*sectorBytes, false)+r.l2)
+		s.end = max(s.end, s.store(m, start, float64(f.Sectors)*sectorBytes)+r.l2)
 		return start, MemoryWait
 	}
 	if o.cost.kind == atomics {

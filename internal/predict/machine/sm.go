@@ -32,12 +32,14 @@ type Plan struct {
 	Resident int // clusters that a group of SMs holds at once
 	// L2Bytes is the bytes per cycle that an SM gets from the L2; 0 is the share of an SM when all
 	// SMs read.
-	L2Bytes   float64
-	BulkBytes float64 // as L2Bytes, for bulk copies
-	// Cold means that no cache holds anything at the start: what is read for the first time comes
-	// from DRAM.
-	Cold  bool
-	Watch Watcher // may be nil
+	L2Bytes    float64
+	BulkBytes  float64 // as L2Bytes, for bulk copies
+	StoreBytes float64 // as L2Bytes, for what the SM stores
+	// DRAMBytes is the bytes per cycle that an SM reads and writes if all of them go to DRAM; 0 means that none do.
+	DRAMBytes float64
+	// Misses is the share of what an SM reads first that comes from DRAM: 1 if no cache holds anything at the start.
+	Misses float64
+	Watch  Watcher // may be nil
 }
 
 // Watcher is told what happens during a replay, for timelines. Times are in cycles.
@@ -66,7 +68,7 @@ type Result struct {
 	NotSelected float64
 	Busy        [unitCount]float64 // cycles for which the pipes of a sub-core worked, on average
 	// SharedBusy and GlobalBusy are the cycles for which the memory of one SM was busy, on average:
-	// its shared memory and L1, and its port to the L2.
+	// its shared memory and L1, and the busier one of its ports from and to the L2.
 	SharedBusy, GlobalBusy float64
 	Ops                    int // operations that were issued
 	Cores                  int // sub-cores
@@ -109,12 +111,13 @@ type sim struct {
 	notSelected float64
 	busy        [unitCount]float64
 	ops         int
-	end         float64
-	begun       int // clusters
+	ended       float64 // when the last warp has ended
+	end         float64 // when its stores have ended, too
+	begun       int     // clusters
 	// started is when the last cluster was handed to the SMs.
 	started float64
 
-	sharedBusy, globalBusy float64
+	sharedBusy, globalBusy, storeBusy float64
 }
 
 // subCores is the number of sub-cores of an SM.
@@ -126,8 +129,11 @@ type sm struct {
 	cores  [subCores]core
 	shared float64 // when shared memory is free for accesses of threads
 	banks  ledger  // the use of shared memory by threads, copies and tensor cores
-	l2     float64 // when the port to the L2 is free for loads and stores
+	l2     float64 // when the port from the L2 is free for loads and atomics
 	bulk   float64 // when it is free for bulk copies
+	stores float64 // when the port to the L2 is free
+	stored float64 // when the L2 has taken all stores of the SM, less what it takes as a burst
+	dram   float64 // when the SM's share of DRAM is free
 	tma    float64 // when the copy engine is free
 	dsmem  float64 // when the port to other SMs is free
 	// barrier is when the barriers of blocks have counted all arrivals so far.
@@ -207,8 +213,11 @@ func (m *Machine) Replay(p Plan) Result {
 	if s.plan.BulkBytes == 0 {
 		s.plan.BulkBytes = m.rates.bulkBytes
 	}
+	if s.plan.StoreBytes == 0 {
+		s.plan.StoreBytes = m.rates.storeBytes
+	}
 	for i := range s.sms {
-		s.sms[i] = sm{index: i, l1: map[uint64]float64{}, maps: map[int32]bool{}, params: map[int]float64{}}
+		s.sms[i] = sm{index: i, stored: math.Inf(-1), l1: map[uint64]float64{}, maps: map[int32]bool{}, params: map[int]float64{}}
 	}
 	for range max(1, p.Resident) {
 		s.start(0)
@@ -217,15 +226,24 @@ func (m *Machine) Replay(p Plan) Result {
 	cores := len(s.sms) * subCores
 	for i := range s.sms {
 		for j := range s.sms[i].cores {
-			if c := &s.sms[i].cores[j]; c.free < s.end {
-				s.spent[Spender{-1, Idle}] += s.end - c.free
-			}
+			s.drain(&s.sms[i].cores[j])
 		}
 	}
 	for u := range s.busy {
 		s.busy[u] /= float64(cores)
 	}
-	return Result{Cycles: s.end, Spent: s.spent, Warps: s.warps, NotSelected: s.notSelected, Busy: s.busy, Ops: s.ops, Cores: cores, SharedBusy: s.sharedBusy / float64(len(s.sms)), GlobalBusy: s.globalBusy / float64(len(s.sms))}
+	return Result{Cycles: s.end, Spent: s.spent, Warps: s.warps, NotSelected: s.notSelected, Busy: s.busy, Ops: s.ops, Cores: cores, SharedBusy: s.sharedBusy / float64(len(s.sms)), GlobalBusy: max(s.globalBusy, s.storeBusy) / float64(len(s.sms))}
+}
+
+// drain books the time from the last operation of a sub-core to the end of the launch: it is idle while other warps run, and
+// then the last stores are on their way.
+func (s *sim) drain(c *core) {
+	if idle := s.ended - c.free; idle > 0 {
+		s.spent[Spender{-1, Idle}] += idle
+	}
+	if stores := s.end - max(c.free, s.ended); stores > 0 {
+		s.spent[Spender{-1, MemoryWait}] += stores
+	}
 }
 
 // start places the next cluster of the queue on the SMs.

@@ -62,7 +62,7 @@ type rates struct {
 	tensorF16, tensorFP8, mmaShare                                                      float64
 	shared, wavefront, wavefrontLatency                                                 float64
 	memorySM, memoryQueue                                                               float64
-	l1, l2, dram, l2Bytes                                                               float64
+	l1, l2, dram, l2Bytes, storeBytes, storePort, storeBurst                            float64
 	tma, tmaIssue, tmaEngine, tensorMap, bulkBytes                                      float64
 	arrive, try, wake, barrier, barrierWarp                                             float64
 	cluster, clusterRelease, clusterStart, dsmem, dsmemBytes                            float64
@@ -95,7 +95,8 @@ func ratesOf(c *chips.Chip, mhz float64) *rates {
 	r.shared, r.wavefront, r.wavefrontLatency = g("shared_latency"), g("wavefront_interval"), g("wavefront_latency")
 	r.memorySM, r.memoryQueue = g("memory_sm_interval"), g("memory_queue")
 	r.l1, r.l2, r.dram = g("l1_latency"), g("l2_ns")*r.ghz, g("dram_ns")*r.ghz
-	r.l2Bytes = g("l2_bytes")
+	r.l2Bytes, r.storeBytes = g("l2_bytes"), g("store_bytes")
+	r.storePort, r.storeBurst = g("sm_store_bytes"), g("store_burst")
 	r.tma, r.tmaIssue, r.tmaEngine = g("tma_ns")*r.ghz, g("tma_issue"), g("tma_engine")
 	r.tensorMap, r.bulkBytes = g("tensor_map_ns")*r.ghz, g("bulk_bytes")
 	r.arrive, r.try, r.wake = g("mbarrier_arrive"), g("mbarrier_try"), g("mbarrier_wake")
