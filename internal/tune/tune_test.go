@@ -35,8 +35,9 @@ func start(t *testing.T) attn.Config {
 func TestNeighbours(t *testing.T) {
 	for _, f := range kernels.Families() {
 		space := Space{f, problem.Attention{Shape: problem.Square(1, 8, 512, 64)}.Filled(), kernel.Chip{}}
-		if f.Name() == "decode" { // it computes few queries, and has dependent launches on Hopper only
+		if f.Name() == "decode" { // it computes few queries, has dependent launches on Hopper only, and reads pages
 			space.Problem.Sq, space.Chip.Target = 20, ptx.SM90a
+			space.Problem.Keys, space.Problem.PageSize = problem.Paged, 16
 		}
 		var variants []attn.Config
 		for _, v := range f.Variants() {
