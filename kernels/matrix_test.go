@@ -218,7 +218,7 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		{"head dimension", func(p *problem.Attention) { p.D = 80 }, "head dimension 80 is not supported: use 64, 96, 128, 192 or 256"},
-		{"page size", func(p *problem.Attention) { p.Keys, p.PageSize = problem.Paged, 24 }, "pages must have a multiple of 16 rows"},
+		{"page size", func(p *problem.Attention) { p.Keys, p.PageSize = problem.Paged, 1<<17 }, "pages of 131072 rows: use at most 65536"},
 		{"format", func(p *problem.Attention) { p.Keys, p.Format = problem.Paged, problem.U8 }, "format u8 is not supported: use e4m3 or e5m2"},
 		{"format of 16 bits", func(p *problem.Attention) { p.Format = problem.F16 }, "format f16 is not supported: use e4m3 or e5m2"},
 		{"output", func(p *problem.Attention) { p.Output = problem.F32 }, "output f32 is not supported: use f16 or bf16"},
