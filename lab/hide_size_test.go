@@ -66,6 +66,9 @@ func TestChecklist24HiddenBySize(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := quickly()
 			p.Depth, p.Counters, p.Cases = RingsOnly, problem.Shape{}, p.Cases[:2] // the search finds the length
+			if *full {
+				p.Depth = RingsAndEdge
+			}
 			p.Defects.PerShape = 2
 			_, v := measure(t, hiding(t, condition, "mov.f32 %f0, 0f00000000;"), p)
 			wants(t, v, record.Reject, "correctness red")
