@@ -124,14 +124,12 @@ func fit(t *testing.T, c Config, all []timed) (costs terms, worst float64) {
 	for _, x := range all {
 		c := c.adapted(x.p)
 		if micros, ok := x.micros[c.key()]; ok && c.pays(x.p) {
-			load := c.load(x.p, 132)
-			skipped := load[perItem] * c.skipped(x.p.Causal)
-			load[perTile] -= skipped
-			if x.p.Causal {
-				load[perCausal] -= skipped
-			}
+			launch := c.load(x.p, 132)
+			var load terms // what each cost adds to the estimate of the launch, as Choose computes it
 			for i := range load {
-				load[i] /= micros
+				var one terms
+				one[i] = 1
+				load[i] = one.of(c, x.p.Causal).dot(launch) / micros
 			}
 			loads = append(loads, load)
 		}
