@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -28,10 +27,10 @@ const (
 // addConditional adds shapes to the plan that give the conditions of the kernel results which no other shape
 // of the plan gives them. A kernel can be wrong for one combination of sizes; the numbers in its text and in
 // its contract lead there. All of them are cases of the sweep, and the checkers see some.
-func (d *deriver) addConditional() error {
+func (d *deriver) addConditional() {
 	p := &d.m.p
 	if p.Depth < RingsAndEdge {
-		return nil
+		return
 	}
 	var planned []problem.Shape
 	for _, c := range append(slices.Clone(p.Cases), d.m.lengths...) {
@@ -39,11 +38,7 @@ func (d *deriver) addConditional() error {
 			planned = append(planned, s)
 		}
 	}
-	found, err := d.conditional(planned)
-	if err != nil {
-		return fmt.Errorf("conditions of the sizes: %w", err)
-	}
-	for i, s := range found {
+	for i, s := range d.conditional(planned) {
 		if len(p.Cases) > 0 {
 			d.m.lengths = append(d.m.lengths, d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs}))
 		}
@@ -51,11 +46,10 @@ func (d *deriver) addConditional() error {
 			p.Defects.Shapes = append(p.Defects.Shapes, s)
 		}
 	}
-	return nil
 }
 
 // conditional returns shapes with results that the planned shapes do not have.
-func (d *deriver) conditional(planned []problem.Shape) ([]problem.Shape, error) {
+func (d *deriver) conditional(planned []problem.Shape) []problem.Shape {
 	var parts []*conditionPart
 	constants := d.m.s.Constants()
 	for _, entry := range d.m.s.Entries() {
@@ -72,27 +66,28 @@ func (d *deriver) conditional(planned []problem.Shape) ([]problem.Shape, error) 
 		drawn := append(d.drawShapes(constants, found), found...)
 		sorted.By(drawn, func(a, b problem.Shape) int { return cmp.Compare(telling(a), telling(b)) })
 		all = append(all[:len(planned):len(planned)], drawn...)
-		seen, err := d.results(parts, all)
-		if err != nil {
-			return nil, err
-		}
-		found = rare(all, seen, len(planned))
+		found = rare(all, d.results(parts, all), len(planned))
 	}
-	return found, nil
+	return found
 }
 
-// results returns the classes of the results of all shapes.
-func (d *deriver) results(parts []*conditionPart, shapes []problem.Shape) ([]classes, error) {
+// results returns the classes of the results of all shapes. An entry whose conditions cannot be computed has
+// none: the shapes are an addition, and a right kernel must not fail because of them.
+func (d *deriver) results(parts []*conditionPart, shapes []problem.Shape) []classes {
 	seen := make([]classes, len(shapes))
 	for _, p := range parts {
-		if err := p.compute(context.Background(), d.m, shapes, seen); err != nil {
-			return nil, err
+		results, err := p.compute(context.Background(), d.m, shapes)
+		if err != nil {
+			continue
+		}
+		for i := range shapes {
+			seen[i] = append(seen[i], results[i*p.points:(i+1)*p.points]...)
 		}
 	}
 	for i, s := range shapes {
 		seen[i] = append(seen[i], d.m.s.conditions(s)...)
 	}
-	return seen, nil
+	return seen
 }
 
 // telling orders shapes: small ones first, and those at the end with so few rows and keys that a wrong
@@ -255,8 +250,8 @@ type conditionPart struct {
 	entry string
 }
 
-// compute adds the classes of the results of all shapes.
-func (p *conditionPart) compute(ctx context.Context, m *measurement, shapes []problem.Shape, seen []classes) (err error) {
+// compute returns the classes of the results of all shapes, one shape after the other.
+func (p *conditionPart) compute(ctx context.Context, m *measurement, shapes []problem.Shape) (results classes, err error) {
 	table := make([]byte, len(shapes)*p.stride())
 	runs := make([]bool, len(shapes))
 	for i, s := range shapes {
@@ -264,26 +259,26 @@ func (p *conditionPart) compute(ctx context.Context, m *measurement, shapes []pr
 	}
 	dev, err := emulator(m.s.Target, emu.Options{Output: io.Discard})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer dev.Close()
 	module, err := dev.Load("conditions.ptx", p.text)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, module.Close()) }()
 	k, err := module.Kernel("conditions")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	results := make([]byte, len(shapes)*p.points)
+	results = make(classes, len(shapes)*p.points)
 	in, err := dev.Alloc(int64(len(table)))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out, err := dev.Alloc(int64(len(results)))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	const threads = 128
 	err = errors.Join(in.Write(0, table), out.Write(0, results))
@@ -296,14 +291,12 @@ func (p *conditionPart) compute(ctx context.Context, m *measurement, shapes []pr
 	if err == nil {
 		err = out.Read(0, results)
 	}
-	for i := range shapes {
-		part := results[i*p.points : (i+1)*p.points]
-		if !runs[i] {
-			clear(part)
+	for i, ran := range runs {
+		if !ran {
+			clear(results[i*p.points : (i+1)*p.points])
 		}
-		seen[i] = append(seen[i], part...)
 	}
-	return err
+	return results, err
 }
 
 // arguments writes the size of the grid and the arguments of the entry for a shape. It reports whether the

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -163,5 +164,20 @@ func TestConditionsOfOthers(t *testing.T) {
 	})
 	if err != nil || entries < 20 {
 		t.Errorf("%d entries, %v", entries, err)
+	}
+}
+
+// TestBrokenConditions: a kernel whose conditions cannot be computed is judged without them.
+func TestBrokenConditions(t *testing.T) {
+	m, err := newMeasurement(preset(t, "stage3b"), deepPlan(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	broken := &conditionPart{conditions: &conditions{text: "not PTX", points: 3}, entry: m.s.Entries()[0]}
+	d, shapes := newDeriver(m), []problem.Shape{length(1, 2, 33).WithHeadDim(m.heads)}
+	with, without := d.results([]*conditionPart{broken}, shapes), d.results(nil, shapes)
+	if !slices.Equal(with[0], without[0]) {
+		t.Errorf("classes %v with broken conditions, want those of the contract: %v", with[0], without[0])
 	}
 }

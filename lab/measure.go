@@ -105,10 +105,7 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 		b := p.Baseline.Describe()
 		m.r.Baseline = &b
 	}
-	if err := m.derive(); err != nil {
-		m.close()
-		return nil, err
-	}
+	m.derive()
 	m.foresee()
 	return m, nil
 }

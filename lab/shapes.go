@@ -65,7 +65,7 @@ func (d *deriver) doubtful() bool { return len(d.m.s.Structure) > 0 && !d.m.s.pr
 
 // derive adds the shapes that the user wants and the shapes of the plan's depth to the plan. A
 // list that is empty stays empty: its gate is not wanted.
-func (m *measurement) derive() error {
+func (m *measurement) derive() {
 	d := newDeriver(m)
 	if len(m.p.Defects.Shapes) > 0 {
 		m.p.Defects.Shapes = slices.Clone(m.p.Defects.Shapes)
@@ -83,14 +83,11 @@ func (m *measurement) derive() error {
 		m.p.Cases = append(slices.Clone(m.p.Cases), d.cases()...)
 		m.lengths = d.sweep()
 	}
-	if err := d.addConditional(); err != nil {
-		return err
-	}
+	d.addConditional()
 	m.broaden()
 	if m.p.Counters != (problem.Shape{}) && len(m.p.Wanted) > 0 {
 		m.p.Counters = d.reduced(m.p.Wanted[0])
 	}
-	return nil
 }
 
 // mostWatchedFLOP is the size of a problem that the checkers run in a few seconds per schedule.
