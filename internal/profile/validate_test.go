@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/chips"
+	"github.com/GOATnote-Inc/attest/internal/ordered"
+	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/lab"
@@ -108,38 +111,64 @@ func TestValidation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chosen, err := regexp.Compile(*which)
+	list := chosen(t)
+	table := newTable(t)
+	failures := make([]error, len(list))
+	err = ordered.Map(t.Context(), len(list), func(i int) *predict.Profile {
+		x := &list[i]
+		p, err := x.predict(t.Context(), chip)
+		failures[i] = err
+		return p
+	}, func(i int, p *predict.Profile) {
+		x := &list[i]
+		if failures[i] != nil {
+			t.Errorf("%s %v: %v", x.kernel, x.p.Shape, failures[i])
+			return
+		}
+		x.predicted, x.low, x.high = p.Micros, p.Low, p.High
+		t.Logf("%-24s %-5s %-16v causal %-5v  measured %8.2f  predicted %8.2f  %+6.1f %%", x.kernel, x.p.Format, x.p.Shape, x.p.Causal, x.measured, x.predicted, 100*x.off())
+		table.add(x, p)
+	})
+	if err != nil || t.Failed() {
+		t.Fatal("some pairs were not predicted", err)
+	}
+	judge(t, list)
+}
+
+// chosen returns the pairs to validate, as the flags say.
+func chosen(t *testing.T) (list []pair) {
+	named, err := regexp.Compile(*which)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []pair
+	mine := parseShard(t)
 	seen := map[string]int{}
 	for _, x := range append(stages(t), designs(t)...) {
 		s := x.p.Shape
 		work := float64(s.B) * float64(s.Hq) * float64(s.Sq) * float64(s.Skv)
 		quick := s == problem.Square(1, 8, 512, 64) && seen[x.kernel] == 0 && slices.Contains(few, x.kernel)
-		if !chosen.MatchString(fmt.Sprintf("%s %v %v", x.kernel, x.p.Shape, x.p.Causal)) {
+		if !named.MatchString(fmt.Sprintf("%s %v %v", x.kernel, x.p.Shape, x.p.Causal)) {
 			continue
 		}
-		if *full && work <= 150e6 || !*full && quick {
+		if *full && work <= 150e6 && mine.has(x.group()) || !*full && quick {
 			seen[x.kernel]++
 			list = append(list, x)
 		}
 	}
-	for i := range list {
-		x := &list[i]
-		s, err := lab.Preset(x.kernel, x.p, kernel.Chip{SMs: chip.SMs})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Of(t.Context(), s, problem.Named{Shape: x.p.Shape}, chip, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.predicted, x.low, x.high = r.Predicted.Micros, r.Predicted.Low, r.Predicted.High
-		t.Logf("%-24s %-5s %-16v causal %-5v  measured %8.2f  predicted %8.2f  %+6.1f %%", x.kernel, x.p.Format, x.p.Shape, x.p.Causal, x.measured, x.predicted, 100*x.off())
+	return list
+}
+
+// predict predicts the time of the pair on a chip.
+func (x *pair) predict(ctx context.Context, chip chips.Chip) (*predict.Profile, error) {
+	s, err := lab.Preset(x.kernel, x.p, kernel.Chip{SMs: chip.SMs})
+	if err != nil {
+		return nil, err
 	}
-	judge(t, list)
+	r, err := Of(ctx, s, problem.Named{Shape: x.p.Shape}, chip, Options{})
+	if err != nil {
+		return nil, err
+	}
+	return r.Predicted, nil
 }
 
 // judge holds predictions to their limits.
