@@ -30,7 +30,8 @@ func (k *checker) names(c *code) {
 	}
 }
 
-// declared reports names that are not declared, each once per function.
+// declared reports names that are not declared, each once per function, and components that a
+// register does not have.
 func (k *checker) declared(stmt int, o *ptx.Operand, seen map[*ptx.Symbol]bool) {
 	if o.Kind == ptx.StringOperand { // a selector such as b0
 		return
@@ -39,9 +40,25 @@ func (k *checker) declared(stmt int, o *ptx.Operand, seen map[*ptx.Symbol]bool) 
 		seen[o.Sym] = true
 		k.errorf(stmt, o.Pos, "undefined-name", "%s is not declared", o.Sym.Name)
 	}
+	if o.Comp != 0 && o.Sym.Kind == ptx.RegSymbol && strings.IndexByte(components, o.Comp) >= int(o.Sym.Vec) {
+		k.component(stmt, o)
+	}
 	for i := range o.Elems {
 		k.declared(stmt, &o.Elems[i], seen)
 	}
+}
+
+// components are the components of vector registers in their order.
+const components = "xyzw"
+
+// component reports a component that a register does not have.
+func (k *checker) component(stmt int, o *ptx.Operand) {
+	name, have := o.Sym.Name, components[:min(int(o.Sym.Vec), len(components))]
+	if have == "" {
+		k.errorf(stmt, o.Pos, "bad-operand", "%s has no component .%c: it is not a vector register", name, o.Comp)
+		return
+	}
+	k.errorf(stmt, o.Pos, "bad-operand", "%s has no component .%c: it is a vector of %d, from %s.x to %s.%c", name, o.Comp, o.Sym.Vec, name, name, have[len(have)-1])
 }
 
 // branchTargets checks the operands of bra and brx.
