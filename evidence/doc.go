@@ -43,7 +43,8 @@
 // # Export and import
 //
 // [Store.Export] writes a store as one tar file. [Unpack] and [Store.Import] add it to
-// another store, where all hashes stay the same.
+// another store, where all hashes of objects stay the same. An imported entry holds the entry of the first
+// store with its signature, so VerifyWith accepts it for the key of that store, too.
 //
 // # Damage
 //

@@ -45,6 +45,9 @@ type Entry struct {
 	// of this entry without the field. Both are empty if the writer had no key.
 	Signer    string `json:"signer,omitempty"`
 	Signature string `json:"signature,omitempty"`
+	// Origin is the entry that the object had in the store from which it was imported, with the
+	// signature that it had there. It is nil if no signature covered that entry.
+	Origin *Entry `json:"origin,omitempty"`
 }
 
 // head names the newest entry that its writer knew.

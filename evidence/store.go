@@ -160,7 +160,7 @@ func (s *Store) publish(data []byte, e Entry) error {
 		return err
 	}
 	there, err := s.readPath(file)
-	logged := err == nil && s.logged(e.Object) // without the file, the log need not be read
+	logged := err == nil && s.logged(&e) // without the file, the log need not be read
 	if logged && bytes.Equal(there, data) {
 		return nil
 	}
@@ -281,12 +281,22 @@ func (s *Store) catchUp(seq int) error {
 	}
 }
 
-// logged reports whether an entry names an object.
-func (s *Store) logged(hash string) bool {
+// logged reports whether the log has an entry for the object of e, with the signature that e
+// was imported with.
+func (s *Store) logged(e *Entry) bool {
+	want := markOf(innermost(e))
 	entries, _ := s.Entries() // damaged ones name nothing
 	for i := range entries {
-		if entries[i].Object == hash {
+		if entries[i].Object != e.Object {
+			continue
+		}
+		if e.Origin == nil || want.signature == "" {
 			return true
+		}
+		for o := &entries[i]; o != nil; o = o.Origin {
+			if markOf(o) == want {
+				return true
+			}
 		}
 	}
 	return false

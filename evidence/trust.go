@@ -85,29 +85,34 @@ func (v *verification) heads(known []Head) {
 	}
 }
 
-// signers reports entries that none of the keys has signed. Entries before the first signature are
-// accepted: the signature covers the hash of the entry before, and with it the whole log up to there.
+// signers reports entries that none of the keys has signed, neither here nor in the store from which
+// they were imported. Entries before the first signature of this log are accepted: the signature covers the hash of
+// the entry before, and with it the whole log up to there.
 func (v *verification) signers(keys []string) {
 	if len(keys) == 0 {
 		return
 	}
 	entries, _ := v.store.Entries()
-	started := false
+	ours := func(e *Entry) bool { return slices.Contains(keys, e.Signer) && signed(*e) }
+	first := slices.IndexFunc(entries, func(e Entry) bool { return ours(&e) })
+	imported := v.imported(entries, ours)
+	var unknown []Problem
 	for i := range entries {
 		e := &entries[i]
-		switch ours := slices.Contains(keys, e.Signer); {
-		case ours && signed(*e):
-			started = true
+		switch {
+		case anySigned(e, ours):
 			v.Signed++
-		case started && e.Signer == "":
-			v.problem(logFile(e.Seq), "is not signed, although entries before it are")
-		case started && !ours:
-			v.problem(logFile(e.Seq), "is signed by %s…, which is not a trusted key", e.Signer[:min(12, len(e.Signer))])
+		case i < first || imported[e.Seq]:
+		case e.Signer == "":
+			unknown = append(unknown, Problem{filepath.ToSlash(logFile(e.Seq)), "is not signed, although other entries are"})
+		default:
+			unknown = append(unknown, Problem{filepath.ToSlash(logFile(e.Seq)), fmt.Sprintf("is signed by %s…, which is not a trusted key", e.Signer[:min(12, len(e.Signer))])})
 		}
 	}
-	if !started {
-		v.problem("log", "has no entry that the key %s… signed", keys[0][:min(12, len(keys[0]))])
+	if v.Signed == 0 {
+		unknown = []Problem{{"log", fmt.Sprintf("has no entry that the key %s… signed", keys[0][:min(12, len(keys[0]))])}}
 	}
+	v.Problems = append(v.Problems, unknown...)
 }
 
 // signature reports a signature that does not fit its entry.

@@ -179,8 +179,10 @@ func (v *verification) object(e *Entry) {
 			v.checkText(score.Kernel.SHA256)
 		}
 	}
-	want.Seq, want.Previous, want.Object, want.Signer, want.Signature = e.Seq, e.Previous, e.Object, e.Signer, e.Signature
+	want.Seq, want.Previous, want.Object = e.Seq, e.Previous, e.Object
+	want.Signer, want.Signature, want.Origin = e.Signer, e.Signature, e.Origin
 	v.signature(e)
+	v.origin(e)
 	if !want.Time.Equal(e.Time) {
 		v.problem(logFile(e.Seq), "has another time than the object that it names")
 		return

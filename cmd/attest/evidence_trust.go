@@ -26,7 +26,8 @@ killed are harmless; they are listed as notes.
 You need not trust whoever keeps the store. The head is the hash of the newest entry. If you
 note it, --head finds out later whether an entry before it was changed or removed. --heads
 does the same with a file of attest evidence heads, which may be in git. --signer accepts
-only entries that a key has signed: whoever rewrites the chain needs that key.
+only entries that a key has signed, here or in the store from which they were imported: whoever
+rewrites the chain needs that key.
 
 With --export, check a file of attest export instead: whether its kernels are what their hashes
 say, whether the store has a record and a verdict for each of them, and whether the code around
