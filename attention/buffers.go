@@ -97,7 +97,7 @@ func (op *Op) workspaces(s device.Stream) ([]device.Buffer, error) {
 		return list, nil
 	}
 	var list []device.Buffer
-	for _, m := range op.plan.Memory {
+	for _, m := range op.bound.Memory {
 		if (&Buffers{}).at(m.Name) != nil {
 			continue
 		}
@@ -120,21 +120,9 @@ func (op *Op) workspaces(s device.Stream) ([]device.Buffer, error) {
 	return list, nil
 }
 
-func check16(m kernel.Memory, buf device.Buffer) error {
-	switch {
-	case buf == nil:
-		return fmt.Errorf("buffer %s is missing: it needs %s", m.Name, english.Count(m.Bytes, "byte"))
-	case buf.Size() < m.Bytes:
-		return fmt.Errorf("buffer %s has %s, it needs %d", m.Name, english.Count(buf.Size(), "byte"), m.Bytes)
-	case buf.Addr()%16 != 0:
-		return fmt.Errorf("buffer %s starts at %#x: its address must be a multiple of 16", m.Name, buf.Addr())
-	}
-	return nil
-}
-
 // alloc allocates the buffers that are nil.
 func (b *Buffers) alloc(op *Op) error {
-	for _, m := range op.plan.Memory {
+	for _, m := range op.bound.Memory {
 		at := b.at(m.Name)
 		if at == nil || *at != nil {
 			continue

@@ -15,5 +15,6 @@
 // [Op.Run] takes tensors in host memory. It quantises those that are not quantised yet,
 // and copies the result back. A program whose tensors are in device memory calls
 // [Op.Launch], or [Op.Queue] to put the kernel on its own stream. A server, whose batch changes
-// from step to step, makes a [Plan] for each step.
+// from step to step, makes a [Plan] for each step. [NewAppend] and [NewMerge] prepare what else a step needs:
+// storing new keys and values in the cache, and merging partial results.
 package attention

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/kernel"
@@ -31,16 +30,13 @@ var ErrClosed = errors.New("the operation is closed")
 // Op computes one attention problem on one device. Several goroutines may use it; their
 // runs are done one after the other.
 type Op struct {
-	dev     device.Device
+	*loaded // its mutex also guards own and spaces
 	problem Problem
 	opt     Options
-	program *device.Program
-	plan    *kernel.Plan
+	bound   *kernel.Plan // for the problem
 
-	mu     sync.Mutex
 	own    Buffers                           // the buffers of Run
 	spaces map[device.Stream][]device.Buffer // the kernel's workspaces; nil is the stream of Launch
-	closed bool
 }
 
 // New chooses a kernel for the problem, builds it and loads it on the device.
@@ -49,10 +45,7 @@ func New(dev device.Device, p Problem) (*Op, error) { return NewWith(dev, p, Opt
 // NewWith is New with options.
 func NewWith(dev device.Device, p Problem, opt Options) (*Op, error) {
 	op, err := newOp(dev, p, opt)
-	if err != nil {
-		return nil, fmt.Errorf("attention: %w", err)
-	}
-	return op, nil
+	return op, wrap(err)
 }
 
 func newOp(dev device.Device, p Problem, opt Options) (*Op, error) {
@@ -69,11 +62,12 @@ func newOp(dev device.Device, p Problem, opt Options) (*Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	op := &Op{dev: dev, problem: p, opt: opt}
-	if op.program, err = device.LoadProgram(dev, k); err != nil {
-		return nil, fmt.Errorf("%s: %w", k.Name, err)
+	l, err := load(dev, k, p)
+	if err != nil {
+		return nil, err
 	}
-	if op.plan, err = op.program.Bind(p, nil); err != nil {
+	op := &Op{loaded: l, problem: p, opt: opt}
+	if op.bound, err = op.program.Bind(p, nil); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", k.Name, err), op.program.Close())
 	}
 	return op, nil
@@ -91,14 +85,7 @@ func build(info device.Info, p Problem, name string) (*kernel.Kernel, error) {
 	if err := kernels.Check(name, p, chip); err != nil {
 		return nil, fmt.Errorf("%s on %s: %w", name, info.Name, err)
 	}
-	k, err := kernels.Build(name, p, chip)
-	if err != nil {
-		return nil, err
-	}
-	if err := k.Serves(p, chip); err != nil {
-		return nil, fmt.Errorf("%s on %s: %w", name, info.Name, err)
-	}
-	return k, nil
+	return kernels.Build(name, p, chip)
 }
 
 // Problem returns the problem that the operation computes, with all defaults filled in
@@ -127,7 +114,7 @@ func (op *Op) Explain() string {
 func (op *Op) Launch(ctx context.Context, b Buffers) error {
 	op.mu.Lock()
 	defer op.mu.Unlock()
-	return op.wrap(op.run(ctx, b))
+	return wrap(op.run(ctx, b))
 }
 
 func (op *Op) run(ctx context.Context, b Buffers) error {
@@ -153,7 +140,7 @@ func (op *Op) Queue(s device.Stream, b Buffers) error {
 	if err == nil {
 		err = w.Queue(s)
 	}
-	return op.wrap(err)
+	return wrap(err)
 }
 
 // ready checks the buffers and returns the work on them. A launch passes its tensor maps by
@@ -167,11 +154,11 @@ func (op *Op) ready(s device.Stream, b Buffers) (*device.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := b.memory(op.plan, spaces)
+	memory, err := b.memory(op.bound, spaces)
 	if err != nil {
 		return nil, err
 	}
-	return op.program.Reuse(op.plan, memory)
+	return op.program.Reuse(op.bound, memory)
 }
 
 // Close frees the operation's memory on the device. Later calls return an error, except
@@ -183,12 +170,5 @@ func (op *Op) Close() error {
 		return nil
 	}
 	op.closed = true
-	return op.wrap(errors.Join(op.own.free(), op.freeSpaces(slices.Collect(maps.Keys(op.spaces))...), op.program.Close()))
-}
-
-func (op *Op) wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("attention: %w", err)
+	return wrap(errors.Join(op.own.free(), op.freeSpaces(slices.Collect(maps.Keys(op.spaces))...), op.program.Close()))
 }

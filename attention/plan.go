@@ -1,18 +1,17 @@
 package attention
 
 import (
-	"fmt"
-
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/kernel"
 )
 
-// Plan is an operation that is prepared for a batch: a launch with its sizes and operands.
+// Plan is an [Op], an [Append] or a [Merge] that is prepared for a batch: a launch with its sizes and operands.
 //
 // Making a plan takes microseconds on the host and allocates no memory of the device, so a server
 // can make one per step. Lengths, offsets and page tables are read by the device when the launch
 // runs. A plan, and a CUDA graph that has captured it, therefore stay valid while these change.
 type Plan struct {
-	op   *Op
+	of   *loaded
 	work *device.Work
 }
 
@@ -22,42 +21,22 @@ type Plan struct {
 func (op *Op) Plan(p Problem, b Buffers) (*Plan, error) {
 	op.mu.Lock()
 	defer op.mu.Unlock()
-	plan, err := op.prepare(p.Filled(), b)
-	return plan, op.wrap(err)
-}
-
-func (op *Op) prepare(p Problem, b Buffers) (*Plan, error) {
-	if op.closed {
-		return nil, ErrClosed
-	}
-	spaces, err := op.workspaces(nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := op.program.Contract.Allows(p, op.dev.Info().Chip()); err != nil {
-		return nil, fmt.Errorf("%s: %w", op.program.Contract.Name, err)
-	}
-	bound, err := op.program.Bind(p, nil)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op.program.Contract.Name, err)
-	}
-	memory, err := b.memory(bound, spaces)
-	if err != nil {
-		return nil, err
-	}
-	work, err := op.program.Reuse(bound, memory)
-	if err != nil {
-		return nil, err
-	}
-	return &Plan{op, work}, nil
+	plan, err := op.prepare(p.Filled(), func(bound *kernel.Plan) ([]device.Slice, error) {
+		spaces, err := op.workspaces(nil)
+		if err != nil {
+			return nil, err
+		}
+		return b.memory(bound, spaces)
+	})
+	return plan, wrap(err)
 }
 
 // Queue puts the launch on a stream and returns. It allocates no memory.
 func (p *Plan) Queue(s device.Stream) error {
-	p.op.mu.Lock()
-	defer p.op.mu.Unlock()
-	if p.op.closed {
-		return p.op.wrap(ErrClosed)
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	if p.of.closed {
+		return wrap(ErrClosed)
 	}
-	return p.op.wrap(p.work.Queue(s))
+	return wrap(p.work.Queue(s))
 }

@@ -33,7 +33,7 @@ func newServer(t testing.TB, dev device.Device, b, skv int) *server {
 	}
 	t.Cleanup(func() { op.Close() })
 	s := &server{op: op, p: p}
-	for _, m := range op.plan.Memory {
+	for _, m := range op.bound.Memory {
 		if at := s.b.at(m.Name); at != nil {
 			if *at, err = dev.Alloc(m.Bytes); err != nil {
 				t.Fatal(err)

@@ -35,10 +35,10 @@ func (op *Op) Run(ctx context.Context, q, k, v Input) (*Result, error) {
 	op.mu.Lock()
 	defer op.mu.Unlock()
 	if op.closed {
-		return nil, op.wrap(ErrClosed)
+		return nil, wrap(ErrClosed)
 	}
 	r, err := op.runHost(ctx, q, k, v)
-	return r, op.wrap(err)
+	return r, wrap(err)
 }
 
 func (op *Op) runHost(ctx context.Context, q, k, v Input) (*Result, error) {

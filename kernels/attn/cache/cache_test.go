@@ -50,7 +50,7 @@ func draw(p Problem, seed uint64) *step {
 	}
 	a := problem.Attention{
 		Shape: problem.Shape{B: p.B, Hq: p.Hkv, Hkv: p.Hkv, Sq: 1, Skv: p.Skv, D: p.D}, Layout: p.Layout, Keys: p.Keys,
-		Batch: problem.Batch{LengthsKV: problem.NewLengths(after), PageSize: p.PageSize, Pages: p.Pages},
+		Batch: problem.Batch{LengthsKV: problem.NewLengths(after), PageSize: p.PageSize, Pages: p.Pages, TableWidth: p.Width},
 	}.Filled()
 	s.places = ref.NewPlaces(a, seed)
 	s.operands = s.places.Operands(a)
@@ -324,6 +324,20 @@ func TestFullCache(t *testing.T) {
 	}
 }
 
+// TestTokensBehindTheLast does not store tokens behind those of the last sequence, as in a CUDA graph that
+// was captured for more tokens.
+func TestTokensBehindTheLast(t *testing.T) {
+	p := Problem{B: 3, Hkv: 2, D: 64, New: 4, Skv: 70, Pages: 20, PageSize: 16, Width: 7, Input: problem.F16, Format: problem.E4M3,
+		Scaling: problem.PerToken, Layout: problem.BSHD, Keys: problem.Paged, Tokens: problem.Packed}
+	s := draw(p, 4)
+	dev := kerneltest.Emulator(t, ptx.SM90, emu.Options{})
+	s.judge(t, dev)
+	s.p.TotalNew += 9
+	more := slices.Repeat([]float32{1}, 9*p.Hkv*p.D)
+	s.k, s.v = append(s.k, more...), append(s.v, more...)
+	s.judge(t, dev)
+}
+
 // TestMutants changes the kernel in ways that TestAppend must notice.
 func TestMutants(t *testing.T) {
 	p := Problem{B: 2, Hkv: 2, D: 128, New: 3, Skv: 64, Pages: 10, PageSize: 16, Input: problem.BF16, Format: problem.E4M3,
@@ -367,6 +381,7 @@ func TestRefuses(t *testing.T) {
 		`a cache in "u8"`:     func(p *Problem) { p.Format = problem.U8 },
 		`scaling "per-block"`: func(p *Problem) { p.Scaling = problem.PerBlock },
 		`"packed": use`:       func(p *Problem) { p.Keys = problem.Packed },
+		"a page table of 2":   func(p *Problem) { p.Keys, p.PageSize, p.Pages, p.Width = problem.Paged, 16, 9, 2 },
 		"0 pages of 16 rows":  func(p *Problem) { p.Pages, p.PageSize = 0, 16 },
 	} {
 		p := good

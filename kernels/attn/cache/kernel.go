@@ -155,9 +155,12 @@ func (g *gen) write() {
 	k.If(g.token.SetpLt(g.tokens), func() {
 		halves := g.p.Rope == problem.RotateHalves
 		x, y := g.load(g.newK, g.p.D, halves), g.load(g.newV, g.p.dimV(), false) // their latency is that of finding their place
-		batch, inSequence := g.sequence()
+		batch, inSequence, exists := g.sequence()
 		position := g.lengths.At(batch).Ld().Add(inSequence)
 		fits := position.SetpLt(g.room)
+		if g.p.Tokens == problem.Packed {
+			fits = fits.And(exists)
+		}
 		if g.p.Rope != "" {
 			fits = fits.And(position.SetpLt(g.positions))
 		}
@@ -175,19 +178,21 @@ func (g *gen) write() {
 }
 
 // sequence returns the sequence of the warp's token, and the token's number in it. In packed
-// tokens, the sequence is the number of sequences that end before the token.
-func (g *gen) sequence() (batch, inSequence build.U32) {
+// tokens, the sequence is the number of sequences that end before the token. A token behind the last
+// sequence does not exist: a CUDA graph is captured for the most tokens of any step.
+func (g *gen) sequence() (batch, inSequence build.U32, exists build.Pred) {
 	k := g.k
 	if g.p.Tokens != problem.Packed {
 		batch = g.token.Div(g.fresh)
-		return batch, g.token.Sub(batch.MulLo(g.fresh))
+		return batch, g.token.Sub(batch.MulLo(g.fresh)), exists
 	}
 	ended := build.NewVar(k.U32(0))
 	k.Loop(g.lane, g.batches, 32, func(b build.U32) {
 		ended.Set(ended.Get().Add(k.U32(1).Selp(0, g.offsets.At(b.Add(1)).Ld().SetpLe(g.token))))
 	})
-	batch = ended.Get().ReduxSyncAdd(k.FullMask()).Min(g.batches.Sub(1))
-	return batch, g.token.Sub(g.offsets.At(batch).Ld())
+	before := ended.Get().ReduxSyncAdd(k.FullMask())
+	batch = before.Min(g.batches.Sub(1))
+	return batch, g.token.Sub(g.offsets.At(batch).Ld()), before.SetpLt(g.batches)
 }
 
 // cacheRow is a row of the cache: that of a position in a sequence or page.

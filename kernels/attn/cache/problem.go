@@ -14,10 +14,11 @@ type Problem struct {
 	B, Hkv, D int
 	DV        int // head dimension of V; 0 is D
 	New       int // the most new tokens of a sequence
-	TotalNew  int // new tokens of all sequences, if they are packed
+	TotalNew  int // new tokens of all sequences, if they are packed, or more: the rest is not used
 	Skv       int // keys for which a sequence has room
 	Pages     int // pages of the cache
 	PageSize  int // rows of a page
+	Width     int // columns of the page table; 0 is as many as Skv keys need
 	Positions int // rows of the tables of cosines and sines; 0 is Skv
 
 	Input   problem.Format    // the format of new tokens: F16 or BF16
@@ -61,6 +62,14 @@ func (p Problem) ropeDim() int {
 	return p.RopeDim
 }
 
+// columns returns the number of pages of a sequence with Skv keys.
+func (p Problem) columns() int {
+	if p.PageSize < 1 {
+		return 0
+	}
+	return (p.Skv + p.PageSize - 1) / p.PageSize
+}
+
 // Check returns an error if a field has a value that is not allowed.
 func (p Problem) Check() error {
 	switch {
@@ -90,6 +99,8 @@ func (p Problem) Check() error {
 		return fmt.Errorf("%d sequences, %d heads, %d new tokens, %d keys: there must be at least one of each", p.B, p.Hkv, p.New, p.Skv)
 	case p.Keys == problem.Paged && (p.PageSize < 1 || p.Pages < 1):
 		return fmt.Errorf("%d pages of %d rows: there must be at least one of each", p.Pages, p.PageSize)
+	case p.Keys == problem.Paged && p.Width != 0 && p.Width < p.columns():
+		return fmt.Errorf("a page table of %d columns, but a sequence of %d rows has %d pages", p.Width, p.Skv, p.columns())
 	}
 	return nil
 }
@@ -108,15 +119,15 @@ func (p Problem) Uses() []string { return nil }
 // Names returns the sizes that expressions of the launch may use.
 func (p Problem) Names() expr.Env {
 	env := expr.Env{}
-	tokens, positions, width := p.B*p.New, p.Positions, 0
+	tokens, positions, width := p.B*p.New, p.Positions, p.Width
 	if p.Tokens == problem.Packed {
 		tokens = p.TotalNew
 	}
 	if positions == 0 {
 		positions = p.Skv
 	}
-	if p.PageSize > 0 {
-		width = (p.Skv + p.PageSize - 1) / p.PageSize
+	if width == 0 {
+		width = p.columns()
 	}
 	for name, n := range map[string]int{
 		"B": p.B, "Hkv": p.Hkv, "D": p.D, "DV": p.dimV(), "rope_dim": p.ropeDim(), "Snew": p.New, "tokens": tokens, "Skv": p.Skv, "pages": p.Pages, "page_size": p.PageSize,

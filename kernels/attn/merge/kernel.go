@@ -29,6 +29,9 @@ func New(p Problem, t ptx.Target) (*kernel.Kernel, error) {
 		g.lse = params.Floats("lse")
 	}
 	g.parts, g.rows, g.d = params.U32("parts", "parts"), params.U32("rows", "rows"), params.U32("d", "D")
+	if p.bshd() {
+		g.heads, g.queries = params.U32("heads", "heads"), params.U32("queries", "S")
+	}
 	g.write()
 	k.Strict()
 	text, err := k.PTX()
@@ -66,6 +69,7 @@ type gen struct {
 	partsO, o      build.Global[build.B8]
 	partsLSE, lse  build.Global[build.F32]
 	parts, rows, d build.U32
+	heads, queries build.U32 // only with the layout BSHD
 }
 
 // write writes the body: a thread merges four columns of a row.
@@ -76,22 +80,40 @@ func (g *gen) write() {
 	row := thread.Div(perRow)
 	column := thread.Sub(row.MulLo(perRow)).MulLo(columns)
 	k.If(row.SetpLt(g.rows), func() {
-		reference, l, o := part.SumParts(k, g.parts, func(i build.U32) part.Partial { return g.load(i.MadLo(g.rows, row), column) })
+		sum := g.sumOf(row)
+		reference, l, o := part.SumParts(k, g.parts, func(i build.U32) part.Partial {
+			at := i.MadLo(g.rows, row)
+			if !g.p.bshd() {
+				return g.load(at, at, column)
+			}
+			return g.load(at, i.MadLo(g.rows, sum), column)
+		})
 		norm, lse := (&part.Softmax{K: k}).Normalise(k.F32(1), []build.F32{reference}, []build.F32{l}, true)
 		for e := range o {
 			o[e] = o[e].Mul(norm[0], build.Rn)
 		}
 		g.store(row, column, o)
 		if g.p.LSE {
-			k.If(column.SetpEq(0), func() { g.lse.At(row).St(lse[0]) })
+			k.If(column.SetpEq(0), func() { g.lse.At(sum).St(lse[0]) })
 		}
 	})
 }
 
-// load loads four columns of a row of a part. The O of a part without keys becomes 0.
-func (g *gen) load(row, column build.U32) part.Partial {
+// sumOf returns the place of a row's LSE.
+func (g *gen) sumOf(row build.U32) build.U32 {
+	if !g.p.bshd() {
+		return row
+	}
+	token := row.Div(g.heads)
+	batch := token.Div(g.queries)
+	head, query := row.Sub(token.MulLo(g.heads)), token.Sub(batch.MulLo(g.queries))
+	return batch.MadLo(g.heads, head).MadLo(g.queries, query)
+}
+
+// load loads four columns of a row of a part, and the LSE at sum. The O of a part without keys becomes 0.
+func (g *gen) load(row, sum, column build.U32) part.Partial {
 	k := g.k
-	lse := g.partsLSE.At(row).Ld()
+	lse := g.partsLSE.At(sum).Ld()
 	seen := lse.SetpGtu(tile.NegInf(k)) // true for NaN too
 	x := part.Partial{Reference: lse.Mul(-math.Log2E, build.Rn), L: k.F32(1).Selp(0, seen)}
 	at := g.at(g.partsO, g.p.Input, row, column)

@@ -273,6 +273,28 @@ func TestOneSided(t *testing.T) {
 	}
 }
 
+// TestLayout merges the same numbers with the heads before the queries and after them.
+func TestLayout(t *testing.T) {
+	const batches, heads, queries = 2, 3, 5
+	p := Problem{Parts: 4, Rows: batches * heads * queries, D: 64, Input: problem.BF16, Output: problem.BF16, LSE: true}
+	x := draw(p, 9)
+	want, wantLSE := run(t, p, x, 0)
+	move := func(o []float32) []float32 { // from [parts,B,H,S,D] to [parts,B,S,H,D]
+		moved := make([]float32, len(o))
+		for from := range len(o) / p.D {
+			rest, s := from/queries, from%queries
+			rest, h := rest/heads, rest%heads
+			copy(moved[((rest*queries+s)*heads+h)*p.D:][:p.D], o[from*p.D:])
+		}
+		return moved
+	}
+	p.Layout, p.Heads, p.S = problem.BSHD, heads, queries
+	o, lse := run(t, p, parts{o: move(x.o), lse: x.lse}, 0)
+	if !slices.EqualFunc(o, move(want), sameBits) || !slices.EqualFunc(lse, wantLSE, sameBits) {
+		t.Error("the layouts give different results")
+	}
+}
+
 // TestRefusals reads the errors of problems that no kernel computes.
 func TestRefusals(t *testing.T) {
 	good := Problem{Parts: 2, Rows: 3, D: 64, Input: problem.F16, Output: problem.F16}
@@ -280,6 +302,8 @@ func TestRefusals(t *testing.T) {
 		"use f16, bf16 or f32":               func(p *Problem) { p.Input = problem.E4M3 },
 		"there must be at least one of each": func(p *Problem) { p.Parts = 0 },
 		"use a multiple of 4":                func(p *Problem) { p.D = 66 },
+		"use a multiple of their product":    func(p *Problem) { p.Layout, p.Heads, p.S = problem.BSHD, 2, 1 },
+		`layout "HBSD"`:                      func(p *Problem) { p.Layout = "HBSD" },
 	} {
 		p := good
 		change(&p)

@@ -15,6 +15,10 @@ type Problem struct {
 	Input          problem.Format // the format of the parts: F16, BF16 or F32
 	Output         problem.Format // the format of O: F16, BF16 or F32
 	LSE            bool           // also write the LSE of the merged rows
+	// With the layout BSHD the rows of O are [B,S,H] and those of the LSE [B,H,S], as attention writes them.
+	// Otherwise, and with the layout BHSD, both have the same order.
+	Layout   problem.Layout
+	Heads, S int // H and S, only with the layout BSHD
 }
 
 var formats = []problem.Format{problem.F16, problem.BF16, problem.F32}
@@ -36,6 +40,10 @@ func (p Problem) Check() error {
 		return fmt.Errorf("input %q and output %q: use f16, bf16 or f32", p.Input, p.Output)
 	case p.Parts < 1 || p.Rows < 1:
 		return fmt.Errorf("%d parts of %d rows: there must be at least one of each", p.Parts, p.Rows)
+	case p.Layout != "" && p.Layout != problem.BHSD && p.Layout != problem.BSHD:
+		return fmt.Errorf("layout %q: use %s or %s", p.Layout, problem.BHSD, problem.BSHD)
+	case p.bshd() && (p.Heads < 1 || p.S < 1 || p.Rows%(p.Heads*p.S) != 0):
+		return fmt.Errorf("%d rows of %d heads and %d queries: use a multiple of their product", p.Rows, p.Heads, p.S)
 	case p.D < columns || p.D%columns != 0:
 		return fmt.Errorf("head dimension %d: use a multiple of %d", p.D, columns)
 	}
@@ -44,13 +52,20 @@ func (p Problem) Check() error {
 
 // Facts returns the values that the text depends on.
 func (p Problem) Facts() map[string]string {
-	return map[string]string{"input": string(p.Input), "output": string(p.Output), "lse": strconv.FormatBool(p.LSE)}
+	facts := map[string]string{"input": string(p.Input), "output": string(p.Output), "lse": strconv.FormatBool(p.LSE)}
+	if p.bshd() {
+		facts["layout"] = string(p.Layout)
+	}
+	return facts
 }
+
+// bshd reports whether the rows of O and of the LSE have different orders.
+func (p Problem) bshd() bool { return p.Layout == problem.BSHD }
 
 // Uses returns no feature.
 func (p Problem) Uses() []string { return nil }
 
 // Names returns the sizes that expressions of the launch may use.
 func (p Problem) Names() expr.Env {
-	return expr.Env{"parts": expr.Int(int64(p.Parts)), "rows": expr.Int(int64(p.Rows)), "D": expr.Int(int64(p.D))}
+	return expr.Env{"parts": expr.Int(int64(p.Parts)), "rows": expr.Int(int64(p.Rows)), "D": expr.Int(int64(p.D)), "heads": expr.Int(int64(p.Heads)), "S": expr.Int(int64(p.S))}
 }
