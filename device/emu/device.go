@@ -62,7 +62,8 @@ type Options struct {
 	KeepGoing bool
 	// Only, if not nil, selects the clusters of a launch that run, by their index in the grid and
 	// the number of clusters in the grid. The results of such a launch are incomplete: it serves observers that need only a few clusters.
-	// A launch whose blocks may wait for each other runs completely.
+	// Blocks may count each other with atom.inc, so that the last one of a few finishes their work. Then some clusters beside the
+	// selected ones run as well. A launch whose blocks may wait for each other runs completely.
 	Only func(cluster, clusters int) bool
 }
 

@@ -6,48 +6,50 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestOrder checks for which kernels blocks may run in any order.
+// TestOrder checks for which kernels blocks may run in any order, and for which a few of them may run alone.
 func TestOrder(t *testing.T) {
 	d := deviceFor(t, ptx.SM90a, Options{})
 	for _, c := range []struct {
 		body   string
 		serial bool
+		waits  bool
 	}{
-		{"st.global.u32 [%rd0], 1;", false},
-		{"red.global.add.u32 [%rd0], 1;", false},
-		{"red.global.add.u32 [%rd0], 1;\nred.global.add.s32 [%rd0+4], 1;", false},
-		{"red.global.add.u32 [%rd0], 1;\nred.global.max.u32 [%rd0], 1;", true},
-		{"red.global.add.u32 [%rd0], 1;\nred.global.add.u64 [%rd0], 1;", true},
-		{"red.global.or.b64 [%rd0], %rd0;", false},
-		{"atom.global.add.u32 %r1, [%rd0], 1;", false},
-		{"atom.global.add.u32 _, [%rd0], 1;", false},
-		{"atom.global.add.u32 %r1, [%rd0], 1;\nst.global.u32 [%rd0], %r1;", true},
-		{"atom.global.add.u32 %r1, [%rd0], 1;\nsetp.eq.u32 %p1, %r1, 0;", true},
-		{"red.global.add.f32 [%rd0], %f1;", true},
-		{"red.global.inc.u32 [%rd0], 5;", true},
-		{"atom.global.exch.b32 %r1, [%rd0], 5;", true},
-		{"atom.global.cas.b32 %r1, [%rd0], 5, 6;", true},
-		{"atom.shared.cas.b32 %r1, [%r2], 5, 6;\nst.global.u32 [%rd0], %r1;", false},
-		{"red.shared.add.f32 [%r2], %f1;", false},
-		{"red.add.f32 [%rd0], %f1;", true},
-		{"ld.volatile.global.u32 %r1, [%rd0];", true},
-		{"ld.volatile.shared.u32 %r1, [%r2];", false},
-		{"ld.relaxed.gpu.global.u32 %r1, [%rd0];", true},
-		{"ld.acquire.sys.u32 %r1, [%rd0];", true},
-		{"ld.acquire.cta.u32 %r1, [%rd0];", false},
-		{"membar.gl;", true},
-		{"membar.cta;", false},
-		{"fence.acq_rel.gpu;", true},
-		{"fence.acq_rel.cluster;", false},
-		{"fence.proxy.async;", false},
-		{"fence.proxy.tensormap::generic.release.gpu;", false},
-		{"call quiet;", false},
-		{"call deeper;", true},
-		{"mov.u64 %rd1, quiet;\nproto: .callprototype _ ();\ncall %rd1, proto;", true},
+		{"st.global.u32 [%rd0], 1;", false, false},
+		{"red.global.add.u32 [%rd0], 1;", false, false},
+		{"red.global.add.u32 [%rd0], 1;\nred.global.add.s32 [%rd0+4], 1;", false, false},
+		{"red.global.add.u32 [%rd0], 1;\nred.global.max.u32 [%rd0], 1;", true, false},
+		{"red.global.add.u32 [%rd0], 1;\nred.global.add.u64 [%rd0], 1;", true, false},
+		{"red.global.or.b64 [%rd0], %rd0;", false, false},
+		{"atom.global.add.u32 %r1, [%rd0], 1;", false, false},
+		{"atom.global.add.u32 _, [%rd0], 1;", false, false},
+		{"atom.global.add.u32 %r1, [%rd0], 1;\nst.global.u32 [%rd0], %r1;", true, true},
+		{"atom.global.add.u32 %r1, [%rd0], 1;\nsetp.eq.u32 %p1, %r1, 0;", true, true},
+		{"red.global.add.f32 [%rd0], %f1;", true, false},
+		{"red.global.inc.u32 [%rd0], 5;", true, false},
+		{"atom.global.inc.u32 %r1, [%rd0], 5;\nst.global.u32 [%rd0], %r1;", true, false},
+		{"atom.global.exch.b32 %r1, [%rd0], 5;", true, false},
+		{"atom.global.cas.b32 %r1, [%rd0], 5, 6;\nst.global.u32 [%rd0], %r1;", true, true},
+		{"atom.shared.cas.b32 %r1, [%r2], 5, 6;\nst.global.u32 [%rd0], %r1;", false, false},
+		{"red.shared.add.f32 [%r2], %f1;", false, false},
+		{"red.add.f32 [%rd0], %f1;", true, false},
+		{"ld.volatile.global.u32 %r1, [%rd0];", true, true},
+		{"ld.volatile.shared.u32 %r1, [%r2];", false, false},
+		{"ld.relaxed.gpu.global.u32 %r1, [%rd0];", true, true},
+		{"ld.acquire.sys.u32 %r1, [%rd0];", true, true},
+		{"ld.acquire.cta.u32 %r1, [%rd0];", false, false},
+		{"membar.gl;", true, true},
+		{"membar.cta;", false, false},
+		{"fence.acq_rel.gpu;", true, true},
+		{"fence.acq_rel.cluster;", false, false},
+		{"fence.proxy.async;", false, false},
+		{"fence.proxy.tensormap::generic.release.gpu;", false, false},
+		{"call quiet;", false, false},
+		{"call deeper;", true, true},
+		{"mov.u64 %rd1, quiet;\nproto: .callprototype _ ();\ncall %rd1, proto;", true, true},
 	} {
 		text := header + `.global .u32 v;
 .func quiet() { ret; }
-.func loud() { .reg .b32 %r; atom.global.exch.b32 %r, [v], 1; ret; }
+.func loud() { .reg .b32 %r; atom.global.exch.b32 %r, [v], 1; st.global.u32 [v], %r; ret; }
 .func deeper() { call loud; ret; }
 ` + kernelText(c.body)[len(header):]
 		m, err := d.Load("test.ptx", text)
@@ -58,8 +60,8 @@ func TestOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := k.(*entryPoint).kernel.Entry.Serial; got != c.serial {
-			t.Errorf("%s: serial is %v, want %v", c.body, got, c.serial)
+		if e := k.(*entryPoint).kernel.Entry; e.Serial != c.serial || e.Waits != c.waits {
+			t.Errorf("%s: serial is %v and waits is %v, want %v and %v", c.body, e.Serial, e.Waits, c.serial, c.waits)
 		}
 	}
 }

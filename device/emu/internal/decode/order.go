@@ -17,6 +17,7 @@ import (
 // notice.
 type traffic struct {
 	ordered bool            // the result may depend on the order of blocks
+	waits   bool            // a block may wait for others, or do what others leave to do
 	adds    map[string]bool // reductions; their order does not matter if all are the same operation
 }
 
@@ -35,6 +36,7 @@ func orderBlocks(p *machine.Program, g *callGraph) {
 	for _, fn := range p.Funcs {
 		if fn.Decl.Entry {
 			fn.Serial = all[fn].ordered || len(all[fn].adds) > 1
+			fn.Waits = all[fn].waits
 		}
 	}
 }
@@ -43,6 +45,9 @@ func orderBlocks(p *machine.Program, g *callGraph) {
 func (t *traffic) merge(from *traffic) (changed bool) {
 	if from.ordered && !t.ordered {
 		t.ordered, changed = true, true
+	}
+	if from.waits && !t.waits {
+		t.waits, changed = true, true
 	}
 	for kind := range from.adds {
 		if !t.adds[kind] {
@@ -96,16 +101,18 @@ func (t *traffic) add(in *ptx.Inst, uses map[*ptx.Symbol]int) {
 		}
 		if kind := commutativeOp(op); kind != "" && (c.Role == isa.RoleReduction || unused(in, uses)) {
 			t.adds[kind] = true
-		} else {
-			t.ordered = true
+			return
 		}
+		t.ordered = true
+		// inc counts the blocks that have come, up to a number that is known. Other results may be locks or shares of work.
+		t.waits = t.waits || c.Role == isa.RoleAtomic && !op.Has("inc") && !unused(in, uses)
 	case isa.RoleLoad:
 		if ops.MayPoll(ms[0]) && !inBlock {
-			t.ordered = true
+			t.ordered, t.waits = true, true
 		}
 	case isa.RoleFence:
 		if (op.Has("gl") || op.Has("gpu") || op.Has("sys")) && !op.Has("proxy") {
-			t.ordered = true
+			t.ordered, t.waits = true, true // loads that follow may be polls
 		}
 	case isa.RoleAsyncReduction:
 		if c.Writes.Has(ptx.Global) {

@@ -35,7 +35,7 @@ type Settings struct {
 	Output      io.Writer
 	Observer    observe.Observer // nil if the launch is not observed
 	KeepGoing   bool             // the launch continues after an access that Void reports
-	// Only selects the clusters that run; nil selects all. Serial launches ignore it.
+	// Only selects the clusters that run; nil selects all. See runs.
 	Only func(cluster, clusters int) bool
 }
 
@@ -200,12 +200,12 @@ func (l *launch) runSerial(count int) (err error) {
 		}
 	}()
 	defer recoverFault(&err) // before the clusters are closed
-	next := 0
+	todo := l.selection(count)
 	var idle idleness
-	for next < count || len(active) > 0 {
-		for next < count && len(active) < l.resident() {
-			active = append(active, l.newCluster(next))
-			next++
+	for len(todo) > 0 || len(active) > 0 {
+		for len(todo) > 0 && len(active) < l.resident() {
+			active = append(active, l.newCluster(todo[0]))
+			todo = todo[1:]
 		}
 		moved, idles := false, 0
 		live := active[:0]

@@ -138,6 +138,7 @@ type Function struct {
 	Statics   int64                 // bytes of static shared memory of an entry
 	Declared  int64                 // the same without guard bands
 	Serial    bool                  // the blocks may communicate, so one goroutine interleaves them
+	Waits     bool                  // a block may wait for others or do what they leave to do, so all blocks must run
 	Lines     *SourceLines
 	// Refused lists the instructions of the function that the emulator cannot execute.
 	Refused []error
