@@ -119,61 +119,57 @@ var (
 // writes every sample to the file HOPPER_OUT, if set.
 func TestCardTimes(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM90a)
+	all := selected(t, candidates())
+	compileAll(card, all)
+	timeAll(t, card, all, timing.Plan{WarmUp: 5 * time.Millisecond, Stop: timing.Stop{Least: 10, Most: 20, Time: 600 * time.Millisecond}})
+}
+
+// selected returns the candidates that -shapes and -configs name. Each configuration is as adapted to
+// the problem, and is there once.
+func selected(t *testing.T, all []candidate) (kept []candidate) {
+	t.Helper()
+	wanted, err := regexp.Compile(*shapes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := regexp.Compile(*configs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range all {
+		var list []Config
+		for _, c := range x.configs {
+			c = c.adapted(x.p)
+			if c.Check(x.p) == nil && !slices.Contains(list, c) && named.MatchString(c.String()) {
+				list = append(list, c)
+			}
+		}
+		if x.configs = list; len(list) > 0 && wanted.MatchString(x.name) {
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
+
+// timeAll times the configurations of each candidate, interleaved, and logs a table for each. It writes
+// every sample to the file HOPPER_OUT, if set.
+func timeAll(t *testing.T, card device.Device, all []candidate, plan timing.Plan) {
+	t.Helper()
 	timer, err := timing.New(card)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer timer.Close()
-	var sensor device.Sensor
 	if gpu, err := nvml.Open(card.Info().UUID); err == nil {
-		sensor = gpu
+		plan.Sensor = gpu
 	}
 	runs := map[string]*timing.Run{}
-	wanted, err := regexp.Compile(*shapes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := slices.DeleteFunc(candidates(), func(x candidate) bool { return !wanted.MatchString(x.name) })
-	compileAll(card, all)
 	for _, x := range all {
-		b := newBench(t, card, random(x.p))
-		var timed []timing.Candidate
-		seen := map[Config]bool{}
-		for _, c := range x.configs {
-			c = c.adapted(x.p)
-			if c.Check(x.p) != nil || seen[c] || !regexp.MustCompile(*configs).MatchString(c.String()) {
-				continue
+		t.Run(x.name, func(t *testing.T) { // which frees the memory at its end
+			if runs[x.name] = timeOne(t, card, timer, x, plan); t.Failed() {
+				delete(runs, x.name)
 			}
-			seen[c] = true
-			kernel, launch := b.load(c)
-			w, err := timer.GraphReplay(t.Context(), timing.Launches(c.String(), kernel, 0, launch), timing.Warm, 0)
-			if err != nil {
-				t.Errorf("%v: %v", c, err)
-				continue
-			}
-			defer w.Close()
-			timed = append(timed, w)
-		}
-		if len(timed) == 0 {
-			continue // no configuration that -configs names computes the problem
-		}
-		plan := timing.Plan{WarmUp: 5 * time.Millisecond, Sensor: sensor, Stop: timing.Stop{Least: 10, Most: 20, Time: 600 * time.Millisecond}}
-		run, err := timing.Interleave(t.Context(), plan, timed...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		runs[x.name] = run
-		p := x.p
-		flop := 4 * float64(p.B*p.Hq) * float64(p.Sq) * float64(p.Skv) * float64(p.D)
-		if p.Causal {
-			flop /= 2
-		}
-		low, high := run.Clocks()
-		t.Logf("%s %v, graph, warm, %d to %d MHz:", x.name, p, low, high)
-		for i, w := range timed {
-			s := run.Summary(i)
-			t.Logf("  %-52s p50 %9.2f µs  p90 %9.2f  %7.1f TFLOP/s", w.Name(), s.P50, s.P90, flop/s.P50/1e6)
-		}
+		})
 	}
 	if path := os.Getenv("HOPPER_OUT"); path != "" {
 		text, err := json.Marshal(runs)
@@ -184,6 +180,39 @@ func TestCardTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// timeOne times the configurations of one candidate.
+func timeOne(t *testing.T, card device.Device, timer *timing.Timer, x candidate, plan timing.Plan) *timing.Run {
+	t.Helper()
+	b := newBench(t, card, random(x.p))
+	var timed []timing.Candidate
+	for _, c := range x.configs {
+		kernel, launch := b.load(c)
+		w, err := timer.GraphReplay(t.Context(), timing.Launches(c.String(), kernel, 0, launch), timing.Warm, 0)
+		if err != nil {
+			t.Errorf("%v: %v", c, err)
+			continue
+		}
+		defer w.Close()
+		timed = append(timed, w)
+	}
+	run, err := timing.Interleave(t.Context(), plan, timed...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := x.p
+	flop := 4 * float64(p.B*p.Hq) * float64(p.Sq) * float64(p.Skv) * float64(p.D)
+	if p.Causal {
+		flop /= 2
+	}
+	low, high := run.Clocks()
+	t.Logf("%s %v, graph, warm, %d to %d MHz:", x.name, p, low, high)
+	for i, w := range timed {
+		s := run.Summary(i)
+		t.Logf("  %-88s p50 %9.2f µs  p90 %9.2f  %7.1f TFLOP/s", w.Name(), s.P50, s.P90, flop/s.P50/1e6)
+	}
+	return run
 }
 
 // compileAll compiles the kernels of all candidates.

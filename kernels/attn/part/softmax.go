@@ -19,6 +19,10 @@ type Numerics struct {
 	// power of two, which every format holds exactly, and a weight rounds to 0 only if it
 	// is small beside others of its tile. It costs a branch per tile; see Tile.Weight.
 	TileMaxima bool
+	// Slack leaves the reference of a row as it is until the row's largest weight would be above
+	// 2^(Lift+Slack). The sums of most tiles then need no factor. It is for softmaxes without
+	// TileMaxima.
+	Slack float32
 	// SumsInV leaves the row sums to the product with V, which has extra columns of ones.
 	SumsInV bool
 	// IntegerMax compares scores as integers, for chips that take the largest of three
@@ -100,6 +104,11 @@ func (s *Softmax) Tile(S *tile.Frag, more ...*tile.Frag) *Tile {
 		bound := k.F32(Unseen)
 		if !s.TileMaxima {
 			bound = s.reference[i].Get()
+		}
+		if s.Slack > 0 {
+			raised := own.SetpLt(bound.Sub(s.Slack, build.Rn))
+			t.shift = append(t.shift, own.Selp(bound, raised))
+			continue
 		}
 		t.shift = append(t.shift, own.Min(bound))
 	}
