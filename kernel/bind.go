@@ -269,12 +269,10 @@ func (l *Launch) bindGrid(s *Step, env expr.Env, resident func(Step) int) error 
 	if resident != nil && uses(l.Grid, "BlocksPerSM") {
 		blocks = max(resident(*s), 1)
 	}
-	withBlocks := expr.Env{"BlocksPerSM": expr.Int(int64(blocks))}
-	for name, v := range env {
-		withBlocks[name] = v
-	}
+	env["BlocksPerSM"] = expr.Int(int64(blocks))
+	defer delete(env, "BlocksPerSM")
 	var err error
-	s.Grid, err = extents("grid", l.Grid, withBlocks)
+	s.Grid, err = extents("grid", l.Grid, env)
 	return err
 }
 

@@ -346,19 +346,21 @@ func (a Attention) Uses() (used []string) {
 	return used
 }
 
+// mostNames is about the number of names of a problem; the strides of its operands may be twice as many.
+const mostNames = 28
+
+func integer(n int) expr.Value { return expr.Int(int64(n)) }
+
 // Names returns the sizes that expressions of a launch may use.
 func (a Attention) Names() expr.Env {
 	a = a.Filled()
-	env := expr.Env{
-		"scale": expr.Float(a.LogitScale()), "softcap": expr.Float(a.Softcap),
-		"window_left": expr.Int(int64(a.Window.Left())), "window_right": expr.Int(int64(a.Window.Right())),
-	}
-	for name, n := range map[string]int{"B": a.B, "H": a.Hq, "Hkv": a.Hkv, "Sq": a.Sq, "S": a.Sq, "Skv": a.Skv, "D": a.D, "DV": a.DimV()} {
-		env[name] = expr.Int(int64(n))
-	}
-	for name, n := range a.batchNames() {
-		env[name] = expr.Int(int64(n))
-	}
+	env := make(expr.Env, mostNames) // it is made for each of thousands of shapes, and growing it takes most of the time
+	env["scale"], env["softcap"] = expr.Float(a.LogitScale()), expr.Float(a.Softcap)
+	env["window_left"], env["window_right"] = integer(a.Window.Left()), integer(a.Window.Right())
+	env["B"], env["H"], env["Hkv"] = integer(a.B), integer(a.Hq), integer(a.Hkv)
+	env["Sq"], env["S"], env["Skv"] = integer(a.Sq), integer(a.Sq), integer(a.Skv)
+	env["D"], env["DV"] = integer(a.D), integer(a.DimV())
+	a.batchNames(env)
 	if a.Strided() {
 		a.gapNames(env)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/internal/english"
 )
 
@@ -189,8 +190,8 @@ func (a Attention) pagesUsed() (n int) {
 	return n
 }
 
-// batchNames returns the sizes of a batch that expressions may use.
-func (a Attention) batchNames() map[string]int {
+// batchNames adds the sizes of a batch to the names that expressions may use.
+func (a Attention) batchNames(env expr.Env) {
 	used := a.pagesUsed()
 	pages, width := a.Pages, a.TableWidth
 	if pages == 0 {
@@ -201,11 +202,9 @@ func (a Attention) batchNames() map[string]int {
 	}
 	totalQ, minQ := a.LengthsQ.sums(a.B, a.Sq)
 	totalKV, minKV := a.LengthsKV.sums(a.B, a.Skv)
-	return map[string]int{
-		"total_q": totalQ, "total_kv": totalKV, "min_q": minQ, "min_kv": minKV,
-		"page_size": a.PageSize, "pages": pages, "max_pages": width, "kv_pages": used,
-		"scale_block_q": a.ScaleBlockQ, "scale_block_kv": a.ScaleBlockKV,
-	}
+	env["total_q"], env["total_kv"], env["min_q"], env["min_kv"] = integer(totalQ), integer(totalKV), integer(minQ), integer(minKV)
+	env["page_size"], env["pages"], env["max_pages"], env["kv_pages"] = integer(a.PageSize), integer(pages), integer(width), integer(used)
+	env["scale_block_q"], env["scale_block_kv"] = integer(a.ScaleBlockQ), integer(a.ScaleBlockKV)
 }
 
 // sums returns the sum and the least of the lengths of b sequences.
