@@ -92,22 +92,38 @@ func (s *sources) init() {
 	s.index = map[string]int{}
 }
 
-// author is the innermost caller outside this package and those below it.
+// author is the innermost caller outside this package and those below it. Most often it is near, and a walk
+// over the whole stack takes longer than everything else about an instruction.
 func (s *sources) author() place {
 	var pcs [32]uintptr
-	n := runtime.Callers(2, pcs[:])
-	for _, pc := range pcs[:n] {
-		p, ok := s.byPC[pc]
-		if !ok {
-			p = resolve(pc)
-			s.byPC[pc] = p
-			s.paths[p.file] = p.path
+	for near := 0; near < len(pcs); {
+		ask := pcs[near:min(max(nearCallers, 2*near), len(pcs))]
+		n := runtime.Callers(2+near, ask)
+		for _, pc := range ask[:n] {
+			if p := s.at(pc); p.file != "" {
+				return p
+			}
 		}
-		if p.file != "" {
-			return p
+		if n < len(ask) {
+			break
 		}
+		near += n
 	}
 	return place{file: "unknown"}
+}
+
+// nearCallers is the number of callers that are looked at first.
+const nearCallers = 8
+
+// at returns the author's line at a return address; its file is "" in one of our own frames.
+func (s *sources) at(pc uintptr) place {
+	p, ok := s.byPC[pc]
+	if !ok {
+		p = resolve(pc)
+		s.byPC[pc] = p
+		s.paths[p.file] = p.path
+	}
+	return p
 }
 
 // open is a place that a .loc names, "import/path/file.go:12:1", as an editor can open it.
