@@ -21,6 +21,7 @@ func (c Config) numerics() part.Numerics {
 		Slack:      c.slack(),
 		SumsInV:    c.SumsInV,
 		IntegerMax: true,
+		WholeWarps: c.Overlap,
 	}
 }
 

@@ -28,6 +28,9 @@ type Numerics struct {
 	// IntegerMax compares scores as integers, for chips that take the largest of three
 	// integers in one instruction.
 	IntegerMax bool
+	// WholeWarps makes all lanes of a warp take the same branches, for a softmax beside products of
+	// the warpgroup.
+	WholeWarps bool
 }
 
 // Softmax is the online softmax of the rows that a lane shares with three others. For each
@@ -88,7 +91,7 @@ func (s *Softmax) Tile(S *tile.Frag, more ...*tile.Frag) *Tile {
 	c := s.C.Get() // t.c lives until the last exponential, this copy ends here
 	lane := laneMax
 	if s.IntegerMax {
-		lane = func(S *tile.Frag) []build.F32 { return laneMaxInteger(k, S) }
+		lane = func(S *tile.Frag) []build.F32 { return laneMaxInteger(k, S, s.WholeWarps) }
 	}
 	most := lane(S)
 	for _, other := range more {
