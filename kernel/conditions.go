@@ -34,18 +34,22 @@ func (k *Kernel) Constants() (list []int64) {
 	return list
 }
 
-// Outcomes returns the results of all comparisons and conditions in the expressions that decide how the
-// kernel is launched for a problem, always in the same order. One that cannot be computed is false.
+// Conditions returns all comparisons and conditions in the expressions that decide how the kernel is
+// launched, always in the same order.
+func (k *Kernel) Conditions() (list []expr.Expr) {
+	k.decides(func(e expr.Expr) { list = append(list, e.Conditions()...) })
+	return list
+}
+
+// Outcomes returns the results of [Kernel.Conditions] for a problem. One that cannot be computed is false.
 func (k *Kernel) Outcomes(p Problem, c Chip) (list []bool, err error) {
 	env, err := k.env(p, c, nil)
 	if err != nil {
 		return nil, err
 	}
-	k.decides(func(e expr.Expr) {
-		for _, condition := range e.Conditions() {
-			yes, err := condition.Bool(env)
-			list = append(list, yes && err == nil)
-		}
-	})
+	for _, condition := range k.Conditions() {
+		yes, err := condition.Bool(env)
+		list = append(list, yes && err == nil)
+	}
 	return list, nil
 }

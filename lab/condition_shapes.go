@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -13,23 +14,29 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/sorted"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // The limits of the search for shapes with unusual conditions.
 const (
 	conditionRounds   = 5    // each starts from the shapes that the one before has found
 	conditionShapes   = 6000 // shapes that are drawn in a round
-	mostConditional   = 256  // shapes that become cases
+	mostOpen          = 8    // conditions without a case that are named
 	mostConditionFLOP = 3e7  // the size of such a shape
-	watchedConditions = 8    // of them, those that the checkers see too
+	watchedConditions = 8    // of the shapes that become cases, those that the checkers see too
 )
+
+// mostConditional is the number of shapes that may become cases, by depth. The kernels of attest need up to 15.
+var mostConditional = []int{0, 0, 256, 1024}
 
 // addConditional adds shapes to the plan that give the conditions of the kernel results which no other shape
 // of the plan gives them. A kernel can be wrong for one combination of sizes; the numbers in its text and in
 // its contract lead there. All of them are cases of the sweep, and the checkers see some.
 func (d *deriver) addConditional() {
 	p := &d.m.p
+	d.m.conditions = &record.Conditions{}
 	if p.Depth < RingsAndEdge {
+		d.m.conditions.Unsearched = "conditions on sizes not searched"
 		return
 	}
 	var planned []problem.Shape
@@ -38,7 +45,9 @@ func (d *deriver) addConditional() {
 			planned = append(planned, s)
 		}
 	}
-	for i, s := range d.conditional(planned) {
+	found := d.conditional(planned)
+	d.m.conditions.Shapes = len(found)
+	for i, s := range found {
 		if len(p.Cases) > 0 {
 			d.m.lengths = append(d.m.lengths, d.m.resolved(Case{Shape: s, Seed: uint64(i), Distribution: sweepInputs}))
 		}
@@ -53,35 +62,69 @@ func (d *deriver) conditional(planned []problem.Shape) []problem.Shape {
 	var parts []*conditionPart
 	constants := d.m.s.Constants()
 	for _, entry := range d.m.s.Entries() {
-		if c, ok := conditionsOf(d.m.s.Name, d.m.s.PTX, entry); ok {
-			parts = append(parts, &conditionPart{conditions: c, entry: entry})
-			constants = append(constants, c.constants...)
+		c, ok := conditionsOf(d.m.s.Name, d.m.s.PTX, entry)
+		if !ok {
+			continue
+		}
+		parts = append(parts, &conditionPart{conditions: c, entry: entry})
+		constants = append(constants, c.constants...)
+		if c.left != nil {
+			d.open(*c.left, problem.Shape{})
 		}
 	}
 	slices.Sort(constants)
 	constants = slices.DeleteFunc(slices.Compact(constants), func(n int64) bool { return n < 2 || n > mostConstant })
 	all := planned
 	var found []problem.Shape
+	var unmet []unmetResult
 	for range conditionRounds {
 		drawn := append(d.drawShapes(constants, found), found...)
 		sorted.By(drawn, func(a, b problem.Shape) int { return cmp.Compare(telling(a), telling(b)) })
 		all = append(all[:len(planned):len(planned)], drawn...)
-		found = rare(all, d.results(parts, all), len(planned))
+		found, unmet = rare(all, d.results(parts, all), len(planned), mostConditional[d.m.p.Depth])
+	}
+	points := d.points(parts)
+	for _, u := range unmet {
+		d.open(points[u.point], u.shape)
 	}
 	return found
 }
 
+// open records a condition with a result that no case gives it.
+func (d *deriver) open(p point, s problem.Shape) {
+	if c := d.m.conditions; len(c.Open) < mostOpen {
+		c.Open = append(c.Open, record.OpenCondition{Line: p.line, Text: p.text, Shape: s})
+	} else {
+		c.More++
+	}
+}
+
+// points returns what the classes of the results of a shape stand for.
+func (d *deriver) points(parts []*conditionPart) (list []point) {
+	for _, p := range parts {
+		if !p.failed {
+			list = append(list, p.points...)
+		}
+	}
+	for _, e := range d.m.s.Conditions() {
+		list = append(list, point{text: e.String()})
+	}
+	return list
+}
+
 // results returns the classes of the results of all shapes. An entry whose conditions cannot be computed has
-// none: the shapes are an addition, and a right kernel must not fail because of them.
+// none: the shapes are an addition, and a right kernel must not fail because of them. The verdict says it.
 func (d *deriver) results(parts []*conditionPart, shapes []problem.Shape) []classes {
 	seen := make([]classes, len(shapes))
 	for _, p := range parts {
 		results, err := p.compute(context.Background(), d.m, shapes)
-		if err != nil {
+		if p.failed = p.failed || err != nil; p.failed {
+			d.m.conditions.Unsearched = fmt.Sprintf("the conditions on sizes in %s cannot be computed, so they were not searched", p.entry)
 			continue
 		}
+		n := len(p.points)
 		for i := range shapes {
-			seen[i] = append(seen[i], results[i*p.points:(i+1)*p.points]...)
+			seen[i] = append(seen[i], results[i*n:(i+1)*n]...)
 		}
 	}
 	for i, s := range shapes {
@@ -102,21 +145,31 @@ func telling(s problem.Shape) float64 {
 // classes are the classes of the results of a shape, one byte each.
 type classes []byte
 
-// rare returns the shapes from index first on with results that no shape before them has.
-func rare(all []problem.Shape, seen []classes, first int) (list []problem.Shape) {
+// unmetResult is a result that a shape has and no case.
+type unmetResult struct {
+	point int
+	shape problem.Shape
+}
+
+// rare returns up to most shapes from index first on with results that no shape before them has, and the
+// results of the shapes that are too many.
+func rare(all []problem.Shape, seen []classes, first, most int) (list []problem.Shape, unmet []unmetResult) {
 	had := map[[2]int]bool{}
 	for i, s := range all {
 		isNew := false
 		for at, class := range seen[i] {
 			if key := [2]int{at, int(class)}; class != 0 && !had[key] {
 				had[key], isNew = true, true
+				if i >= first && len(list) == most {
+					unmet = append(unmet, unmetResult{at, s})
+				}
 			}
 		}
-		if isNew && i >= first && len(list) < mostConditional {
+		if isNew && i >= first && len(list) < most {
 			list = append(list, s)
 		}
 	}
-	return list
+	return list, unmet
 }
 
 // conditions returns the outcomes of the comparisons in the contract.
@@ -247,7 +300,8 @@ func (d *deriver) supported(s problem.Shape) (problem.Shape, bool) {
 // conditionPart computes the conditions of one entry.
 type conditionPart struct {
 	*conditions
-	entry string
+	entry  string
+	failed bool // they cannot be computed
 }
 
 // compute returns the classes of the results of all shapes, one shape after the other.
@@ -271,7 +325,7 @@ func (p *conditionPart) compute(ctx context.Context, m *measurement, shapes []pr
 	if err != nil {
 		return nil, err
 	}
-	results = make(classes, len(shapes)*p.points)
+	results = make(classes, len(shapes)*len(p.points))
 	in, err := dev.Alloc(int64(len(table)))
 	if err != nil {
 		return nil, err
@@ -293,7 +347,7 @@ func (p *conditionPart) compute(ctx context.Context, m *measurement, shapes []pr
 	}
 	for i, ran := range runs {
 		if !ran {
-			clear(results[i*p.points : (i+1)*p.points])
+			clear(results[i*len(p.points) : (i+1)*len(p.points)])
 		}
 	}
 	return results, err

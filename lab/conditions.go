@@ -19,7 +19,8 @@ import (
 // this only costs a case that was not needed.
 type conditions struct {
 	text      string
-	points    int     // the results that are noted, one byte each
+	points    []point // the results that are noted, one byte each
+	left      *point  // the first result that is not noted because there are too many
 	constants []int64 // the numbers in the instructions
 	params    []*ptx.Var
 }
@@ -31,8 +32,21 @@ const (
 	otherResult
 )
 
-// mostPoints is the largest number of results that are noted. The conditions at the start of a kernel come first.
-const mostPoints = 1024
+// point is an instruction whose result is noted, or an expression of the call, which has no line.
+type point struct {
+	line int
+	text string
+}
+
+// read takes the text of an instruction from its line: the slicer gives registers other names.
+func (p *point) read(lines []string) {
+	if 0 < p.line && p.line <= len(lines) {
+		p.text = fmt.Sprintf("%.80s", strings.TrimSpace(lines[p.line-1]))
+	}
+}
+
+// mostPoints is the largest number of results that are noted. Kernels of attest have up to 130.
+const mostPoints = 4096
 
 // gridWords is the number of words before the arguments of a shape: %nctaid and %ntid.
 const gridWords = 6
@@ -62,9 +76,16 @@ func conditionsOf(name, text, entry string) (c *conditions, ok bool) {
 			s.add(at, st)
 		}
 	}
-	c = &conditions{points: s.points, constants: s.constants, params: f.Params}
+	lines := strings.Split(text, "\n")
+	for i := range s.points {
+		s.points[i].read(lines)
+	}
+	if s.left != nil {
+		s.left.read(lines)
+	}
+	c = &conditions{points: s.points, left: s.left, constants: s.constants, params: f.Params}
 	c.text = fmt.Sprintf(".version %s\n.target %s\n.address_size 64\n", m.Version, m.Target) + s.kernel(c.stride())
-	return c, c.points > 0
+	return c, len(c.points) > 0
 }
 
 // stride returns the bytes of a shape in the table of arguments.
@@ -90,7 +111,8 @@ type slicer struct {
 	declared  map[*ptx.Symbol]bool
 	regs      strings.Builder
 	body      strings.Builder
-	points    int
+	points    []point
+	left      *point
 	constants []int64
 }
 
@@ -131,7 +153,11 @@ func (s *slicer) add(at int, in *ptx.Inst) {
 	}
 	result := &in.Args[0]
 	line, ok := s.line(in)
-	if !ok || !guard || result.Kind != ptx.RegOperand || result.Comp != 0 || s.points >= mostPoints {
+	ok = ok && guard && result.Kind == ptx.RegOperand && result.Comp == 0
+	if full := len(s.points) >= mostPoints; ok && full && s.left == nil {
+		s.left = &point{line: int(in.Pos.Line)}
+	}
+	if !ok || s.left != nil {
 		for _, r := range registersOf(result) {
 			delete(s.known, r)
 		}
@@ -203,8 +229,8 @@ func (s *slicer) note(in *ptx.Inst, r *ptx.Symbol) {
 		fmt.Fprintf(&s.body, "setp.eq.b%d %%is, %s, 0;\nselp.u32 %%class, %d, %d, %%is;\nsetp.eq.b%d %%is, %s, 1;\n@%%is mov.u32 %%class, %d;\n",
 			bits, r.Name, zeroResult, otherResult, bits, r.Name, oneResult)
 	}
-	fmt.Fprintf(&s.body, "%s st.global.u8 [%%out+%d], %%class;\n", guardOf(in), s.points)
-	s.points++
+	fmt.Fprintf(&s.body, "%s st.global.u8 [%%out+%d], %%class;\n", guardOf(in), len(s.points))
+	s.points = append(s.points, point{line: int(in.Pos.Line)})
 }
 
 // kernel returns the entry that computes the conditions, for shapes whose arguments have stride bytes.
@@ -225,7 +251,7 @@ mad.lo.u32 %i, %i, %threads, %thread;
 setp.ge.u32 %is, %i, %count;
 @%is bra $end;
 `)
-	fmt.Fprintf(&b, "mad.wide.u32 %%table, %%i, %d, %%table;\nmad.wide.u32 %%out, %%i, %d, %%out;\n", stride, s.points)
+	fmt.Fprintf(&b, "mad.wide.u32 %%table, %%i, %d, %%table;\nmad.wide.u32 %%out, %%i, %d, %%out;\n", stride, len(s.points))
 	for i := range gridWords {
 		fmt.Fprintf(&b, "ld.global.u32 %%size%d, [%%table+%d];\n", i, 4*i)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // oneIf sets %r10 to 1 if a predicate holds.
@@ -42,14 +43,14 @@ var conditionCheats = []struct {
 		"cvt.rn.f32.u32 %f11, %H; setp.eq.f32 %p10, %f11, 0f41300000;\n" + oneIf("%p10") + noScale,
 		func(s problem.Shape) bool { return s.Hq == 11 }},
 	{"eleven heads, without a comparison", equals("%H", "11") + noScale, func(s problem.Shape) bool { return s.Hq == 11 }},
-	{"one length among many others", decoys() + "setp.eq.u32 %p10, %skv, 777;\n" + oneIf("%p10") + noScale, func(s problem.Shape) bool { return s.Skv == 777 }},
+	{"one length among many others", decoys(5) + "setp.eq.u32 %p10, %skv, 777;\n" + oneIf("%p10") + noScale, func(s problem.Shape) bool { return s.Skv == 777 }},
 	{"heads as they are", "setp.eq.u32 %p10, %H, 11;\n" + oneIf("%p10") + noScale, func(s problem.Shape) bool { return s.Hq == 11 }},
 }
 
-// decoys returns comparisons whose outcomes do not matter.
-func decoys() string {
+// decoys returns 90 comparisons whose outcomes do not matter, and every is 5, or more for a smaller every.
+func decoys(every int) string {
 	var b strings.Builder
-	for n := 301; n < 750; n += 5 {
+	for n := 301; n < 750; n += every {
 		b.WriteString(strings.ReplaceAll("setp.eq.u32 %p10, %skv, N; selp.u32 %r11, 1, 0, %p10;\n", "N", strconv.Itoa(n)))
 	}
 	return b.String()
@@ -92,6 +93,36 @@ func TestChecklist24Conditions(t *testing.T) {
 	}
 }
 
+// TestTooManyConditions wants a kernel with more conditions than become cases to be void, with the lines of
+// conditions without a case, and the smoke plan to say that it does not look for conditions.
+func TestTooManyConditions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	p := servingPlan()
+	p.Depth, p.Defects.Shapes = RingsAndEdge, nil
+	s := rows(t, "start", decoys(1)+"setp.eq.u32 %p10, %skv, 777;\n"+oneIf("%p10")+noScale)
+	r, v := measure(t, s, p)
+	wants(t, v, record.Reject, "the kernel has more conditions on sizes than become cases")
+	open := r.Correctness.Conditions.Open
+	lines := strings.Split(s.PTX, "\n")
+	if len(open) == 0 || v.Gates[2].Status != record.Void {
+		t.Fatalf("the correctness gate is %s: %v", v.Gates[2].Status, open)
+	}
+	for _, o := range open {
+		if o.Line < 1 || o.Line > len(lines) || strings.TrimSpace(lines[o.Line-1]) != o.Text || o.Shape.Skv < 301 {
+			t.Errorf("%+v", o)
+		}
+	}
+	if c, ok := conditionsOf("rows", rows(t, "start", strings.Repeat("add.u32 %r11, %skv, 7;\n", mostPoints)).PTX, "attn"); !ok || c.left == nil || !strings.HasPrefix(c.left.text, "add.u32") {
+		t.Errorf("results beyond the limit are left out in silence: %v", c.left)
+	}
+	p.Depth = RingsOnly
+	p.Cases = p.Cases[:2]
+	_, v = measure(t, rows(t, "start", ""), p)
+	wants(t, v, record.Defer, "conditions on sizes not searched")
+}
+
 // TestChecklist24Contract judges calls that pass wrong arguments for some sizes.
 func TestChecklist24Contract(t *testing.T) {
 	text := rows(t, "start", "").PTX
@@ -123,6 +154,9 @@ func TestConditionsOfPresets(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.close()
+		if c := m.conditions; len(c.Open) > 0 || c.Unsearched != "" || c.Shapes > 40 {
+			t.Errorf("%s: %d shapes meet its conditions, and these are open: %v %s", name, c.Shapes, c.Open, c.Unsearched)
+		}
 		if _, ok := conditionsOf(name, s.PTX, s.Entries()[0]); !ok {
 			t.Errorf("%s has no conditions", name)
 		}
@@ -174,9 +208,12 @@ func TestBrokenConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.close()
-	broken := &conditionPart{conditions: &conditions{text: "not PTX", points: 3}, entry: m.s.Entries()[0]}
+	broken := &conditionPart{conditions: &conditions{text: "not PTX", points: make([]point, 3)}, entry: m.s.Entries()[0]}
 	d, shapes := newDeriver(m), []problem.Shape{length(1, 2, 33).WithHeadDim(m.heads)}
 	with, without := d.results([]*conditionPart{broken}, shapes), d.results(nil, shapes)
+	if why := m.conditions.Unsearched; !strings.Contains(why, "cannot be computed") {
+		t.Errorf("the record says %q", why)
+	}
 	if !slices.Equal(with[0], without[0]) {
 		t.Errorf("classes %v with broken conditions, want those of the contract: %v", with[0], without[0])
 	}

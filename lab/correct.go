@@ -22,7 +22,7 @@ func (m *measurement) correctness(ctx context.Context) (err error) {
 	if len(m.p.Cases) == 0 {
 		return nil
 	}
-	c := &record.Correctness{Tolerance: gate.Tolerance, Cases: []record.Case{}}
+	c := &record.Correctness{Tolerance: gate.Tolerance, Cases: []record.Case{}, Conditions: m.conditions}
 	if m.p.Tolerance != nil {
 		c.Tolerance = *m.p.Tolerance
 	}

@@ -73,7 +73,8 @@ type measurement struct {
 	heads problem.HeadDim // of shapes that leave it open
 	cover *cover.Cover    // what ran under the checkers
 	// lengths are the cases of the sweep over all remainders of a tile.
-	lengths []Case
+	lengths    []Case
+	conditions *record.Conditions // how far the cases meet the conditions on sizes
 	// limit is the number of instructions that a warp may execute under the checkers; 0 is
 	// mostWatched.
 	limit uint64

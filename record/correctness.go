@@ -10,6 +10,26 @@ type Correctness struct {
 	Tolerance Tolerance `json:"tolerance"`
 	Cases     []Case    `json:"cases"`
 	Refused   []Refusal `json:"refused,omitempty"`
+	// Conditions is nil in old records.
+	Conditions *Conditions `json:"conditions,omitempty"`
+}
+
+// Conditions says how far the cases meet the conditions on sizes in a kernel and in its call: a kernel can be
+// wrong for one combination of sizes.
+type Conditions struct {
+	// Unsearched says why nobody looked for shapes that meet them, or not for all of them.
+	Unsearched string `json:"unsearched,omitempty"`
+	Shapes     int    `json:"shapes"` // the shapes that became cases because of their conditions
+	// Open are conditions with a result that no case gives them, More the number of others.
+	Open []OpenCondition `json:"open,omitempty"`
+	More int             `json:"more,omitempty"`
+}
+
+// OpenCondition is a condition with a result that no case gives it.
+type OpenCondition struct {
+	Line  int           `json:"line,omitempty"` // of the PTX; 0 is the call
+	Text  string        `json:"text"`           // the instruction, or the expression in the call
+	Shape problem.Shape `json:"shape,omitzero"` // one that gives it the result, if a shape is known
 }
 
 // Tolerance is the largest error that is accepted. It is set before anything runs.

@@ -108,6 +108,29 @@ func powerless(c *record.Correctness, p problem.Attention) (why []string) {
 	if len(seeds) < 2 {
 		why = append(why, "all cases have the same seed")
 	}
+	return append(why, unmet(c.Conditions)...)
+}
+
+// unmet returns the conditions on sizes with a result that no case gives them. A kernel has a few dozen at
+// most, so one with more hides something, or shapes that name its sizes show that it does not.
+func unmet(c *record.Conditions) (why []string) {
+	if c == nil {
+		return nil
+	}
+	for _, o := range c.Open {
+		where := "the call"
+		if o.Line > 0 {
+			where = fmt.Sprintf("line %d", o.Line)
+		}
+		at := "its results were not looked at"
+		if o.Shape != (problem.Shape{}) {
+			at = fmt.Sprintf("it has a result at %v that no case gives it", o.Shape)
+		}
+		why = append(why, fmt.Sprintf("%s computes %s from sizes, and %s: the kernel has more conditions on sizes than become cases; use --plan full or simplify it", where, o.Text, at))
+	}
+	if c.More > 0 {
+		why = append(why, fmt.Sprintf("%s on sizes are not met either", english.Count(c.More, "other condition")))
+	}
 	return why
 }
 
@@ -169,6 +192,9 @@ func summary(c *record.Correctness, call *kernel.Kernel) string {
 	if at := slices.IndexFunc(c.Cases, func(one record.Case) bool { return one.Sweep != nil }); at >= 0 {
 		w := c.Cases[at].Sweep
 		text += fmt.Sprintf("; a sweep of %s up to %d keys leaves every remainder of a tile of %d", english.Count(w.Lengths, "length"), w.MostKV, w.Tile)
+	}
+	if c.Conditions != nil && c.Conditions.Unsearched != "" {
+		text += "; warning: " + c.Conditions.Unsearched
 	}
 	if at := slices.IndexFunc(c.Cases, func(one record.Case) bool { return one.Cause != "" }); at >= 0 {
 		text += "; " + c.Cases[at].Cause // the cause of errors that the quantised inputs already have
