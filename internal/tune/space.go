@@ -17,7 +17,7 @@ type Space struct {
 
 // Neighbours returns the configurations that differ in one field and can compute the problem on
 // the chip, in a fixed order, and then the named variants, which several changes at once would
-// be needed to reach. A switch that needs other fields to have certain values changes them, too.
+// be needed to reach.
 func (s Space) Neighbours(c attn.Config) (list []attn.Config) {
 	add := func(n attn.Config, err error) {
 		if err == nil && n != c && !slices.Contains(list, n) && s.Family.Check(s.Problem, s.Chip, n) == nil {
@@ -27,9 +27,6 @@ func (s Space) Neighbours(c attn.Config) (list []attn.Config) {
 	for _, axis := range s.Family.Axes() {
 		for _, v := range axis.Values {
 			add(c.With(axis.Path, v))
-		}
-		if len(axis.Needs) > 0 {
-			add(axis.On(c))
 		}
 	}
 	for _, v := range s.Family.Variants() {

@@ -3,19 +3,16 @@ package attn
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"unicode"
 )
 
-// Field describes a field of a configuration: what it decides, in one line, for a number the values that
-// tuning tries, and for a switch the values of other fields, by path, that it needs to be on.
+// Field describes a field of a configuration: what it decides, in one line, and for a
+// number the values that tuning tries.
 type Field struct {
 	What   string
 	Values []int
-	Needs  map[string]string
 }
 
 // AxesOf returns the axes of a configuration type, one for each field, nested groups
@@ -33,9 +30,6 @@ func AxesOf[C any](fields map[string]Field) (axes []Axis) {
 		}
 		for _, v := range field.Values {
 			a.Values = append(a.Values, json.RawMessage(fmt.Sprint(v)))
-		}
-		for _, path := range slices.Sorted(maps.Keys(field.Needs)) {
-			a.Needs = append(a.Needs, Setting{strings.Split(path, "."), json.RawMessage(field.Needs[path])})
 		}
 		axes = append(axes, a)
 	})

@@ -3,7 +3,6 @@ package attn
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/kernel"
@@ -58,25 +57,6 @@ type Axis struct {
 	Path []string
 	// Values are what the field may hold, as JSON.
 	Values []json.RawMessage
-	// Needs are the values of other fields without which a configuration with this switch on is refused.
-	Needs []Setting
-}
-
-// Setting is a field of a configuration with a value, as JSON.
-type Setting struct {
-	Path  []string
-	Value json.RawMessage
-}
-
-// On returns a configuration with a switch on, and with the values of other fields that it needs.
-func (a Axis) On(c Config) (Config, error) {
-	for _, s := range append(slices.Clip(a.Needs), Setting{a.Path, json.RawMessage("true")}) {
-		var err error
-		if c, err = c.With(s.Path, s.Value); err != nil {
-			return "", err
-		}
-	}
-	return c, nil
 }
 
 // Switch reports whether the field is on or off, and not a number.

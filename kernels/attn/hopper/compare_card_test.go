@@ -44,8 +44,7 @@ func TestCardCompare(t *testing.T) {
 	timeAll(t, card, all, plan)
 }
 
-// compared returns shapes for each kind of configuration that is compared: wide heads, D = 128, long
-// problems with D = 64, and many short sequences.
+// compared returns wide heads and many short sequences, with the configurations that are compared on them.
 func compared() (all []candidate) {
 	const sms = 132
 	add := func(configs []Config, d int, causal bool, list ...[4]int) {
@@ -54,14 +53,9 @@ func compared() (all []candidate) {
 			all = append(all, candidate{p.String(), p, append([]Config{Choose(p, sms)}, configs...)})
 		}
 	}
-	add(wideCompared(), 256, false, [4]int{4, 8, 8, 4096}, [4]int{2, 8, 8, 16384}, [4]int{1, 8, 8, 8192}, [4]int{8, 4, 4, 2048}, [4]int{1, 3, 3, 5001})
-	add(wideCompared(), 256, true, [4]int{4, 8, 8, 4096}, [4]int{1, 4, 4, 7329}, [4]int{3, 5, 5, 1777})
-	three := Throughput(128, 3)
-	add(append(overlapped(three), overlapped(balanced(three))...), 128, false, [4]int{4, 16, 16, 4096}, [4]int{2, 16, 16, 16384})
-	add(append(overlapped(three), overlapped(balanced(three))...), 128, true, [4]int{4, 16, 16, 4096}, [4]int{1, 4, 1, 7329})
-	three = Throughput(64, 3)
-	three.TileN, three.PingPong = 128, 32
-	add(overlapped(three), 64, false, [4]int{4, 32, 32, 4096})
+	for _, causal := range []bool{false, true} {
+		add(wideVariants(256), 256, causal, [4]int{4, 8, 8, 4096}, [4]int{1, 4, 4, 7329})
+	}
 	add(smallCompared(), 64, false, [4]int{17, 16, 16, 64}, [4]int{64, 8, 8, 64}, [4]int{32, 16, 16, 128}, [4]int{2, 16, 16, 384}, [4]int{4, 32, 32, 300})
 	return all
 }
@@ -70,27 +64,6 @@ func compared() (all []candidate) {
 func (c Config) change(how func(*Config)) Config {
 	how(&c)
 	return c
-}
-
-// overlapped returns base with overlapped products, in several orders.
-func overlapped(base Config) []Config {
-	base = base.change(func(c *Config) {
-		c.TileMaxima, c.SumsInV, c.InPlace, c.LazyRescale, c.Overlap, c.PingPong, c.ProductColumns = false, false, true, true, true, 0, 0
-	})
-	return []Config{base, base.change(func(c *Config) { c.OrderProducts = true }), base.change(func(c *Config) { c.PingPong = 32 })}
-}
-
-// wideCompared returns the configurations for wide heads.
-func wideCompared() []Config {
-	all := append([]Config{WideHeads(), balanced(WideHeads())}, inPlace(WideHeads())...)
-	overlap := overlapped(WideHeads())
-	all = append(append(all, overlap...), overlapped(balanced(WideHeads()))[:2]...)
-	for _, c := range overlap[:2] {
-		all = append(all, c.change(func(c *Config) { c.Persistent = false }))
-	}
-	return append(all,
-		overlap[0].change(func(c *Config) { c.PingPong = 64 }),
-		overlap[0].change(func(c *Config) { c.ProductColumns = 128 }))
 }
 
 // smallCompared returns the configurations for many short sequences: three or four blocks per SM.

@@ -40,14 +40,6 @@ type Softmax struct {
 	// tenth smaller, and half as large with outliers. It takes a branch per tile, which pays
 	// only if there are many tiles.
 	TileMaxima bool `json:"tile_maxima"`
-	// InPlace makes the tensor cores add P·V to O. There is no T, which saves registers and
-	// instructions. An accumulator of FP8 products keeps 14 bits, so errors grow with the number
-	// of keys, as they do in FlashAttention-3.
-	InPlace bool `json:"in_place"`
-	// LazyRescale multiplies O in place only when a row's largest score has risen so far that P would
-	// exceed the range of e4m3. It takes a branch per tile. Without it, InPlace multiplies O for every
-	// tile.
-	LazyRescale bool `json:"lazy_rescale"`
 }
 
 // Schedule says how the work is divided and in which order it is done.
@@ -63,12 +55,6 @@ type Schedule struct {
 	// computed this many keys of its tile, a multiple of 32. 0 turns ping-pong off, which
 	// suits few tiles.
 	PingPong int `json:"ping_pong"`
-	// Overlap starts Q·Kᵀ of the next tile before P·V of this one, so that a warpgroup computes the
-	// exponentials of the next tile while the tensor cores compute P·V. It needs InPlace.
-	Overlap bool `json:"overlap"`
-	// OrderProducts is ping-pong of the products, for Overlap: the warpgroups start the two products of
-	// a tile one after the other. Their exponentials follow in the same order.
-	OrderProducts bool `json:"order_products"`
 	// ProductColumns is the number of columns of T that one product computes. Columns that
 	// are done are added to O while the next ones are multiplied. 0 computes all columns at
 	// once, for which D = 256 has no registers.
@@ -105,18 +91,6 @@ func (c Config) String() string {
 		s += " tile-maxima"
 	case !c.TileMaxima && c.PingPong > 0:
 		s += " running-maxima"
-	}
-	if c.InPlace {
-		s += " in-place"
-	}
-	if c.LazyRescale {
-		s += " lazy-rescale"
-	}
-	if c.Overlap {
-		s += " overlap"
-	}
-	if c.OrderProducts {
-		s += " order-products"
 	}
 	if c.SplitInBlock {
 		s += " split-in-block"
@@ -189,14 +163,6 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("products of %d columns: use 0, or a multiple of 32 below the head dimension %d", c.ProductColumns, p.DimV())
 	case c.ProductColumns == 0 && c.columns(p.DimV()) > maxProductColumns:
 		return fmt.Errorf("products of %d columns: a product has at most %d; set product_columns", c.columns(p.DimV()), maxProductColumns)
-	case c.InPlace && (c.TileMaxima || c.SumsInV):
-		return fmt.Errorf("products added to O in place with %v: the sums must be relative to one reference and the row sums in f32; turn tile_maxima and sums_in_v off", c)
-	case !c.InPlace && (c.LazyRescale || c.Overlap):
-		return fmt.Errorf("%v without products added to O in place: turn in_place on, or lazy_rescale and overlap off", c)
-	case c.Overlap && c.sharers() > 1:
-		return fmt.Errorf("overlapped products with keys split over %d warpgroups: use split 1 without split_in_block", c.sharers())
-	case c.OrderProducts && (!c.Overlap || c.PingPong > 0 || c.Warpgroups == 1):
-		return fmt.Errorf("ordered products with %v: use overlap with at least two warpgroups and without ping_pong", c)
 	case c.Descriptors && (!c.Persistent || c.slots(ringQ, p.D) < 2):
 		return fmt.Errorf("descriptors with head dimension %d, persistent %t: use persistent blocks and a head dimension of at most %d, with which a block holds the queries of two items", p.D, c.Persistent, maxTwoQueryTiles)
 	case c.Balanced && (!c.Persistent || c.Descriptors):
@@ -271,9 +237,6 @@ func (c Config) short(p problem.Attention) bool {
 func (c Config) registersNeeded(p problem.Attention) int {
 	others := 12 // references, l, c, w, positions in the rings
 	S, P, T, O := c.TileN/2, c.TileN/8, c.registersOfT(p.DimV()), c.columns(p.DimV())/2
-	if c.Overlap { // S of the next tile beside P, and V has a position of its own
-		return S + P + O + others + 2
-	}
 	if c.SumsInV { // no l; a lane keeps one of its four columns of sums
 		O, others = O-2, others-2
 	}
@@ -306,7 +269,7 @@ const (
 
 // pingPongWarps returns the number of warps that take part in the ping-pong.
 func (c Config) pingPongWarps() int {
-	if c.PingPong == 0 && !c.OrderProducts {
+	if c.PingPong == 0 {
 		return 0
 	}
 	return 4 * c.Warpgroups

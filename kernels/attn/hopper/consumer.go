@@ -12,7 +12,9 @@ import (
 func (g *gen) consume() {
 	g.setRegisters(g.c.registers().consumer)
 	a := g.newConsumer()
-	k, c, wg := g.k, g.c, g.wg
+	k, c, wg, at := g.k, g.c, g.wg, g.c.schedule()
+	S, O := a.S, a.O
+	inputs := float8(g.p)
 
 	g.eachItem(func(it part.Item) {
 		a.begin(it) // c, vs; l = 0, O = 0
@@ -23,11 +25,56 @@ func (g *gen) consume() {
 		Q := queries.At(g.queriesArrived(queries)) // Q has arrived
 
 		skipped := a.passUnseen(it)
-		if c.Overlap {
-			a.overlapped(it, Q, skipped)
-		} else {
-			a.oneByOne(it, Q, skipped)
-		}
+		g.work.EachTile(it, skipped, c.perBlock(), func(j build.U32) {
+			slot := a.K.Wait() // K has arrived
+			wg.Fence()
+			wg.MMA(S, "S = Q·Kᵀ", inputs, Q, inputs, a.K.At(slot), false)
+			wg.Commit()
+			wg.Wait(0)
+			a.K.Signal(wg.Warp) // the loader may overwrite K
+			if g.queriesAwaited() {
+				k.If(j.SetpEq(it.First), func() { a.queries(it).Signal(wg.Warp) }) // and Q after the last tile
+			}
+
+			g.mask.Apply(S, wg.Thread, j.MulLo(c.TileN), it.Row0.Add(g.groupRow()))
+			t := a.softmax.Tile(S) // m = rowmax S
+			var w []build.F32
+			if !c.TileMaxima {
+				w = t.Raise() // m' = max(m, m₀), w = 2^(c·m₀ - c·m'), m₀ = m = m'
+			}
+			if at.pingPong {
+				a.waitPingPong() // one warpgroup at a time begins its exponentials
+			}
+			P, last := at.weights(t, 0, at.first) // P = 2^(c·S - c·m + 8), first keys
+			if at.early {
+				a.V.Wait()                         // V has arrived
+				a.pingPong.Pass(wg.Warp, k.F32(1)) // the next warpgroup begins its exponentials
+			}
+			if at.weightEarly {
+				w = t.Weight(O) // w = 2^(c·m - c·m₀)
+			}
+			if at.first < c.TileN {
+				var rest tile.Bytes8
+				rest, last = at.weights(t, at.first, c.TileN) // remaining keys
+				P = append(P, rest...)
+			}
+			if at.pingPong && !at.early {
+				a.pingPong.Pass(wg.Warp, last)
+			}
+			if c.TileMaxima && !at.weightEarly {
+				w = t.Weight(O) // w = 2^(c·m - c·m₀)
+			}
+			t.AddSums(w) // l = l + w·ΣP, or w·l + ΣP after Raise; nothing with SumsInV, where T holds ΣP
+
+			slot = a.V.Slot()
+			if !at.early {
+				a.V.Wait() // V has arrived
+			}
+			a.addProduct(P, slot, w, func() { // O = O + w·P·V, or w·O + P·V after Raise
+				a.V.Signal(wg.Warp)    // the transposing warps may overwrite V
+				a.K.Skip(c.perBlock()) // past the tiles of the warpgroup that shares these rows; V moves with K
+			})
+		})
 		if g.queriesAwaited() {
 			k.If(it.Tiles.SetpEq(skipped), func() { a.queries(it).Signal(wg.Warp) })
 		} else {
@@ -37,62 +84,6 @@ func (g *gen) consume() {
 			a.queries(it).Signal(wg.Warp) // the loader may overwrite Q
 		}
 		a.end(it) // O = vs·O/l
-	})
-}
-
-// oneByOne computes an item's tiles without [Config.Overlap]: all of a tile before the next one begins.
-func (a *consumer) oneByOne(it part.Item, Q tile.KMajor, skipped build.U32) {
-	g, wg, k := a.g, a.wg, a.g.k
-	c, at, S, inputs := g.c, g.c.schedule(), a.S, float8(g.p)
-	g.work.EachTile(it, skipped, c.perBlock(), func(j build.U32) {
-		slot := a.K.Wait() // K has arrived
-		wg.Fence()
-		wg.MMA(S, "S = Q·Kᵀ", inputs, Q, inputs, a.K.At(slot), false)
-		wg.Commit()
-		wg.Wait(0)
-		a.K.Signal(wg.Warp) // the loader may overwrite K
-		if g.queriesAwaited() {
-			k.If(j.SetpEq(it.First), func() { a.queries(it).Signal(wg.Warp) }) // and Q after the last tile
-		}
-
-		g.mask.Apply(S, wg.Thread, j.MulLo(c.TileN), it.Row0.Add(g.groupRow()))
-		t := a.softmax.Tile(S) // m = rowmax S
-		var w []build.F32
-		if !c.TileMaxima {
-			w = t.Raise() // m' = max(m, m₀), w = 2^(c·m₀ - c·m'), m₀ = m = m'
-		}
-		if at.pingPong {
-			a.waitPingPong() // one warpgroup at a time begins its exponentials
-		}
-		P, last := at.weights(t, 0, at.first) // P = 2^(c·S - c·m + 8), first keys
-		if at.early {
-			a.V.Wait()                         // V has arrived
-			a.pingPong.Pass(wg.Warp, k.F32(1)) // the next warpgroup begins its exponentials
-		}
-		if at.weightEarly {
-			w = t.Weight(a.O) // w = 2^(c·m - c·m₀)
-		}
-		if at.first < c.TileN {
-			var rest tile.Bytes8
-			rest, last = at.weights(t, at.first, c.TileN) // remaining keys
-			P = append(P, rest...)
-		}
-		if at.pingPong && !at.early {
-			a.pingPong.Pass(wg.Warp, last)
-		}
-		if c.TileMaxima && !at.weightEarly {
-			w = t.Weight(a.O) // w = 2^(c·m - c·m₀)
-		}
-		t.AddSums(w) // l = l + w·ΣP, or w·l + ΣP after Raise; nothing with SumsInV, where T holds ΣP
-
-		slot = a.V.Slot()
-		if !at.early {
-			a.V.Wait() // V has arrived
-		}
-		a.addProduct(P, slot, w, func() { // O = O + w·P·V, or w·O + P·V after Raise
-			a.V.Signal(wg.Warp)    // the transposing warps may overwrite V
-			a.K.Skip(c.perBlock()) // past the tiles of the warpgroup that shares these rows; V moves with K
-		})
 	})
 }
 
@@ -115,16 +106,13 @@ func (a *consumer) passUnseen(it part.Item) (skipped build.U32) {
 	k.Loop(0, unseen, 1, func(build.U32) {
 		a.K.Wait()
 		a.K.Signal(a.wg.Warp)
-		if a.pingPong != nil {
+		if g.c.PingPong > 0 {
 			a.waitPingPong()
 			a.pingPong.Pass(a.wg.Warp, k.F32(1))
 		}
 		a.V.Wait()
 		a.V.Signal(a.wg.Warp)
-		a.K.Skip(1)
-		if g.c.Overlap { // otherwise V moves with K
-			a.V.Skip(1)
-		}
+		a.K.Skip(1) // V moves with K
 	})
 	return unseen
 }
@@ -151,15 +139,11 @@ func (g *gen) newConsumer() *consumer {
 	mine := g.groupRow().MulLo(g.d)
 	keys := g.ringK.Consumer()
 	cols := g.c.columns(g.dv)
-	values := g.ringV.ConsumerWith
-	if g.c.Overlap { // V is a tile behind K
-		values = func(*tile.Side) *tile.Side { return g.ringV.Consumer() }
-	}
 	a := &consumer{
 		g: g, wg: g.wg,
 		Q: tile.NewKMajor(k, g.ringQ.First(), warpgroupRows, g.d).Plus(mine),
 		K: tile.TilesOf(keys, tile.NewKMajor(k, g.ringK.First(), g.c.TileN, g.d)),
-		V: tile.TilesOf(values(keys), g.valueTile()),
+		V: tile.TilesOf(g.ringV.ConsumerWith(keys), g.valueTile()),
 		S: g.wg.Accumulator(g.c.TileN), T: g.productAccumulators(),
 		// Of the extra columns that hold row sums, each lane keeps its first.
 		O:        part.Accumulator{Frag: g.wg.Accumulator(cols), Kept: g.dv + 1},
@@ -176,7 +160,7 @@ func (g *gen) newConsumer() *consumer {
 // pingPongMember returns the warp's place among the warps of the same number in the other
 // warpgroups, which share its quarter of the SM, or nil without ping-pong.
 func (g *gen) pingPongMember() *tile.Member {
-	if g.c.pingPongWarps() == 0 {
+	if g.c.PingPong == 0 {
 		return nil
 	}
 	warp := g.uniform(g.wg.Thread.Shr(5))

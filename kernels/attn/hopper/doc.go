@@ -59,11 +59,6 @@
 // far, and O = w·O + T. The row sum l is the sum of P before rounding, except with
 // [Config.SumsInV].
 //
-// With [Config.InPlace], the tensor cores add P·V to O itself, as FlashAttention-3 does. That saves the
-// registers of T, so that [Config.Overlap] has room for S of the next tile beside P of this one
-// (overlap.go). Each 32 keys, every product and the sum so far are cut off 13 bits below the largest of
-// them, so the error grows with the number of keys.
-//
 // P leaves the accumulator of S and enters wgmma as operand A without crossing lanes: its
 // columns come out in the order of tile.FP8Order, and V's tokens are transposed into the
 // same order. V's dimensions are permuted as well, so that stores do not collide in banks;

@@ -1,8 +1,6 @@
 package hopper
 
 import (
-	"maps"
-
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -85,29 +83,14 @@ func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*ke
 	return New(p, own)
 }
 
-// with returns needs and more of them.
-func with(needs, more map[string]string) map[string]string {
-	all := maps.Clone(needs)
-	maps.Copy(all, more)
-	return all
-}
-
 // Axes returns the fields of Config.
 func (Family) Axes() []attn.Axis {
-	inPlace := map[string]string{"softmax.tile_maxima": "false", "softmax.sums_in_v": "false"}
-	lazy := with(inPlace, map[string]string{"softmax.in_place": "true"})
-	overlap := with(lazy, map[string]string{"sharing.split": "1", "sharing.split_in_block": "false"})
-	order := with(overlap, map[string]string{"schedule.overlap": "true", "schedule.ping_pong": "0"})
 	return attn.AxesOf[Config](map[string]attn.Field{
 		"sharing.split":            {What: "blocks of a cluster that split the keys", Values: []int{1, 2}},
 		"sharing.split_in_block":   {What: "pairs of warpgroups in a block split the keys"},
 		"softmax.polynomial":       {What: "one exponential in this many by a polynomial on the FMA units; 0 turns it off", Values: []int{0, 4, 8, 16}},
 		"softmax.sums_in_v":        {What: "the tensor cores add up the rows of P through columns of ones in V"},
 		"softmax.tile_maxima":      {What: "P relative to the maxima of its tile instead of the running maxima"},
-		"softmax.in_place":         {What: "the tensor cores add P·V to O, with 14 bits; saves registers, loses accuracy with many keys", Needs: inPlace},
-		"softmax.lazy_rescale":     {What: "O in place is multiplied only when P would exceed the range of e4m3", Needs: lazy},
-		"schedule.overlap":         {What: "Q·Kᵀ of the next tile starts before P·V of this one", Needs: overlap},
-		"schedule.order_products":  {What: "ping-pong of overlapped products: the warpgroups start them one after the other", Needs: order},
 		"schedule.warpgroups":      {What: "warpgroups that compute, 64 query rows each", Values: []int{1, 2, 3, 4}},
 		"schedule.tile_n":          {What: "keys per tile", Values: []int{64, 128, 192}},
 		"schedule.stages":          {What: "slots of the rings of K and V", Values: []int{1, 2, 3, 4}},

@@ -1,8 +1,6 @@
 package hopper
 
 import (
-	"math"
-
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -46,17 +44,9 @@ func (c Config) inFlight(dv int) int {
 }
 
 // registersOfT returns the registers per thread of all products in flight.
-func (c Config) registersOfT(dv int) int {
-	if c.InPlace {
-		return 0
-	}
-	return c.inFlight(dv) * c.widestProduct(dv) / 2
-}
+func (c Config) registersOfT(dv int) int { return c.inFlight(dv) * c.widestProduct(dv) / 2 }
 
 func (g *gen) productAccumulators() (T []*tile.Frag) {
-	if g.c.InPlace {
-		return nil
-	}
 	for range g.c.inFlight(g.dv) {
 		T = append(T, g.wg.Accumulator(g.c.widestProduct(g.dv)))
 	}
@@ -68,13 +58,6 @@ func (g *gen) productAccumulators() (T []*tile.Frag) {
 // when the columns of an earlier one have been added to O, into the same accumulator.
 func (a *consumer) addProduct(P tile.Bytes8, slot build.U32, w []build.F32, done func()) {
 	g, wg := a.g, a.wg
-	if g.c.InPlace {
-		a.rescale(w)
-		a.startInPlace(P, slot)
-		wg.Wait(0)
-		done()
-		return
-	}
 	list := g.c.products(g.dv)
 	T := func(i int) *tile.Frag { return a.T[i%len(a.T)].Columns(0, list[i].n) }
 	start := func(i int) {
@@ -101,30 +84,4 @@ func (a *consumer) addProduct(P tile.Bytes8, slot build.U32, w []build.F32, done
 			start(next)
 		}
 	}
-}
-
-// startInPlace starts O = O + P·V, with V in a slot of its ring.
-func (a *consumer) startInPlace(P tile.Bytes8, slot build.U32) {
-	g, wg := a.g, a.wg
-	wg.Fence()
-	for _, columns := range g.c.products(g.dv) {
-		V := a.V.At(slot).RowRange(columns.from, columns.n)
-		wg.MMAFromRegisters(a.O.Frag.Columns(columns.from, columns.n), "O = O + P·V", ptx.E4M3, P, float8(g.p), V, true)
-	}
-	wg.Commit()
-}
-
-// rescale computes O = w·O. With LazyRescale, w is mostly 1 in all rows of a warp, which then passes over
-// the multiplications.
-func (a *consumer) rescale(w []build.F32) {
-	k := a.g.k
-	if !a.g.c.LazyRescale {
-		a.O.Scale(k, w)
-		return
-	}
-	changed := w[0].SetpNeu(1)
-	for _, x := range w[1:] {
-		changed = changed.Or(x.SetpNeu(1))
-	}
-	k.If(changed.VoteSyncAny(math.MaxUint32), func() { a.O.Scale(k, w) })
 }

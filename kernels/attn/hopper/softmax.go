@@ -18,19 +18,9 @@ func (c Config) numerics() part.Numerics {
 		Lift:       lift,
 		Exp2:       part.Exp2{Every: c.Polynomial, Polynomial: part.ForE4M3},
 		TileMaxima: c.TileMaxima,
-		Slack:      c.slack(),
 		SumsInV:    c.SumsInV,
 		IntegerMax: true,
-		WholeWarps: c.Overlap,
 	}
-}
-
-// slack returns by how many powers of two P may exceed 2^lift before the reference of its row changes.
-func (c Config) slack() float32 {
-	if c.LazyRescale {
-		return 0.8 // 2^8.8 is 445.7
-	}
-	return 0
 }
 
 // stepKeys are the keys of one wgmma of P·V.

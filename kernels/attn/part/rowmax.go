@@ -19,9 +19,8 @@ func laneMax(S *tile.Frag) (most []build.F32) {
 // laneMaxInteger returns the same, compared as integers where possible: Hopper takes the
 // largest of three integers in one instruction, but only of two floats. The bits of floats
 // are in the order of their values as long as one of them is not negative, which is mostly
-// so. Otherwise a branch compares floats, with wholeWarps in all lanes of a warp or in none. A NaN is
-// above all other values.
-func laneMaxInteger(k *build.Kernel, S *tile.Frag, wholeWarps bool) (most []build.F32) {
+// so. Otherwise a branch compares floats. A NaN is above all other values.
+func laneMaxInteger(k *build.Kernel, S *tile.Frag) (most []build.F32) {
 	var vars []*build.Var[build.F32]
 	var signs build.S32
 	for s := range S.Slots() {
@@ -33,11 +32,7 @@ func laneMaxInteger(k *build.Kernel, S *tile.Frag, wholeWarps bool) (most []buil
 			signs = signs.Or(x)
 		}
 	}
-	negative := signs.SetpLt(0)
-	if wholeWarps {
-		negative = anyLane(k, negative)
-	}
-	k.If(negative, func() {
+	k.If(signs.SetpLt(0), func() {
 		for s, x := range laneMax(S) {
 			vars[s].Set(x)
 		}

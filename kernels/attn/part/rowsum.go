@@ -62,12 +62,6 @@ func (o Accumulator) ScaleAdd(k *build.Kernel, w []build.F32, T *tile.Frag) {
 	})
 }
 
-// Scale computes O = w·O, with one factor per row slot.
-func (o Accumulator) Scale(k *build.Kernel, w []build.F32) {
-	k.Comment("O = w·O")
-	o.scale(w)
-}
-
 // scale computes O = O·by.
 func (o Accumulator) scale(by []build.F32) {
 	o.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {

@@ -19,18 +19,11 @@ type Numerics struct {
 	// power of two, which every format holds exactly, and a weight rounds to 0 only if it
 	// is small beside others of its tile. It costs a branch per tile; see Tile.Weight.
 	TileMaxima bool
-	// Slack leaves the reference of a row as it is until the row's largest weight would be above
-	// 2^(Lift+Slack). The sums of most tiles then need no factor. It is for softmaxes without
-	// TileMaxima.
-	Slack float32
 	// SumsInV leaves the row sums to the product with V, which has extra columns of ones.
 	SumsInV bool
 	// IntegerMax compares scores as integers, for chips that take the largest of three
 	// integers in one instruction.
 	IntegerMax bool
-	// WholeWarps makes all lanes of a warp take the same branches, for a softmax beside products of
-	// the warpgroup.
-	WholeWarps bool
 }
 
 // Softmax is the online softmax of the rows that a lane shares with three others. For each
@@ -91,7 +84,7 @@ func (s *Softmax) Tile(S *tile.Frag, more ...*tile.Frag) *Tile {
 	c := s.C.Get() // t.c lives until the last exponential, this copy ends here
 	lane := laneMax
 	if s.IntegerMax {
-		lane = func(S *tile.Frag) []build.F32 { return laneMaxInteger(k, S, s.WholeWarps) }
+		lane = func(S *tile.Frag) []build.F32 { return laneMaxInteger(k, S) }
 	}
 	most := lane(S)
 	for _, other := range more {
@@ -107,11 +100,6 @@ func (s *Softmax) Tile(S *tile.Frag, more ...*tile.Frag) *Tile {
 		bound := k.F32(Unseen)
 		if !s.TileMaxima {
 			bound = s.reference[i].Get()
-		}
-		if s.Slack > 0 {
-			raised := own.SetpLt(bound.Sub(s.Slack, build.Rn))
-			t.shift = append(t.shift, own.Selp(bound, raised))
-			continue
 		}
 		t.shift = append(t.shift, own.Min(bound))
 	}
