@@ -38,16 +38,22 @@ again with one change at a time and shows the three changes with the largest gai
   exponentials       a polynomial in place of every second exponential
   divisions          multiplications in place of integer divisions by a variable
   products           wgmma in place of mma.sync, on Hopper
-  occupancy          one more block per SM
+  divergence         warps whose lanes take the same path
+  occupancy          more blocks per SM
   last wave          a grid that keeps all SMs busy until the end
+  imbalance          blocks that all have the same work
+  idle SMs           a grid with a block for every SM
+  serial code        code of few threads that takes no time
   barrier            a barrier at which no warp waits
   instruction fetch  machine code that is always in the cache
   launches           one launch in place of several
   line               a line that takes no time
 
-The last four are bounds ("at most"): no change of that part gives more. A bound ranks behind
-a concrete change that gives at least half as much. The changes are not made in the kernel,
-their gains do not add up, and all times are PREDICTED: see attest profile --help.
+From imbalance on they are bounds ("at most"): no change of that part gives more. A bound ranks
+behind a concrete change that gives at least half as much, and a line behind one that gives an
+eighth, because it only says where the time goes. Without line information, the copies of an
+instruction in a basic block count as one line. The changes are not made in the kernel, their
+gains do not add up, and all times are PREDICTED: see attest profile --help.
 
 KERNEL is a kernel of attest or a PTX file with its JSON file, as for attest profile. With
 --launch, KERNEL is a PTX file, and the launch file says how to launch it, as for attest exec.

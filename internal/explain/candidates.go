@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -34,6 +35,8 @@ type spot struct {
 	key       spotKey
 	ids       machine.IDs
 	line      int     // the first PTX line
+	last      int     // the last PTX line
+	copies    int     // PTX lines
 	micros    float64 // the microseconds that warps spent at it
 	executed  int     // by warps
 	conflicts int
@@ -41,6 +44,7 @@ type spot struct {
 	sectors   int
 	needed    int
 	loads     int // executions that read global memory
+	late      int // of these, the ones that are not among the first instructions of a warp
 }
 
 type spotKey struct {
@@ -56,6 +60,8 @@ func candidates(w *predict.Work, base *predict.Profile, chip chips.Chip) []candi
 	f.sectors()
 	f.stages()
 	f.serialLoops()
+	f.serialCode()
+	f.divergence()
 	f.chains()
 	f.exponentials()
 	f.divisions()
@@ -63,6 +69,8 @@ func candidates(w *predict.Work, base *predict.Profile, chip chips.Chip) []candi
 	f.earlyLoads()
 	f.occupancy(w)
 	f.lastWave(w)
+	f.imbalance(w)
+	f.idle()
 	f.barriers()
 	f.fetches()
 	f.freeLines()
@@ -78,9 +86,10 @@ func (f *finder) findSpots() {
 		k := keyOf(in)
 		s := f.spots[k]
 		if s == nil {
-			s = &spot{key: k, ids: machine.IDs{}, line: int(in.Pos.Line)}
+			s = &spot{key: k, ids: machine.IDs{}, line: int(in.Pos.Line), copies: 1}
 			f.spots[k] = s
 		}
+		s.last = int(in.Pos.Line)
 		s.ids[int32(i)] = true
 		of[i] = s
 	}
@@ -92,13 +101,16 @@ func (f *finder) findSpots() {
 	for _, c := range f.l.Clusters {
 		for b := range c.Blocks {
 			for _, path := range c.Blocks[b].Warps {
-				for _, e := range path {
-					of[e.ID].count(c, &e)
+				for i, e := range path {
+					of[e.ID].count(c, &e, i)
 				}
 			}
 		}
 	}
 }
+
+// prologue is the number of instructions of a warp that have nothing before them behind which a load could hide.
+const prologue = 32
 
 func keyOf(in *observe.Inst) spotKey {
 	if in.Source == "" {
@@ -107,7 +119,8 @@ func keyOf(in *observe.Inst) spotKey {
 	return spotKey{in.Source, in.Op.Text, 0}
 }
 
-func (s *spot) count(c *warptrace.Cluster, e *warptrace.Event) {
+// count adds an event, the at-th of its warp.
+func (s *spot) count(c *warptrace.Cluster, e *warptrace.Event, at int) {
 	s.executed++
 	if e.Fact < 0 {
 		return
@@ -119,7 +132,26 @@ func (s *spot) count(c *warptrace.Cluster, e *warptrace.Event) {
 	s.needed += fact.Needed
 	if len(fact.Lines) > 0 {
 		s.loads++
+		if at >= prologue {
+			s.late++
+		}
 	}
+}
+
+// merge adds the counts of another spot.
+func (s *spot) merge(o *spot) {
+	for id := range o.ids {
+		s.ids[id] = true
+	}
+	s.line, s.last, s.copies = min(s.line, o.line), max(s.last, o.last), s.copies+o.copies
+	s.micros += o.micros
+	s.executed += o.executed
+	s.conflicts += o.conflicts
+	s.waves += o.waves
+	s.sectors += o.sectors
+	s.needed += o.needed
+	s.loads += o.loads
+	s.late += o.late
 }
 
 // String returns "ld.shared.u32 at kernel.go:12" or "ld.shared.u32 at PTX line 40".
@@ -127,7 +159,10 @@ func (s *spot) String() string { return s.key.text + " at " + s.place() }
 
 // place returns the source line, or the PTX line if there is none.
 func (s *spot) place() string {
-	if s.key.source == "" {
+	switch {
+	case s.key.source == "" && s.copies > 1:
+		return fmt.Sprintf("PTX lines %d to %d (%d copies)", s.line, s.last, s.copies)
+	case s.key.source == "":
 		return fmt.Sprintf("PTX line %d", s.line)
 	}
 	at := path.Base(s.key.source)
@@ -137,19 +172,45 @@ func (s *spot) place() string {
 	return at
 }
 
-// top returns the spots with the largest positive values.
+// top returns the spots with the largest positive values. Spots without a source line that lie in
+// one basic block and have the same opcode become one: they are copies of an unrolled line.
 func (f *finder) top(n int, value func(*spot) float64) []*spot {
+	type copies struct {
+		block int32
+		text  string
+	}
+	merged := map[copies]*spot{}
 	var list []*spot
-	for _, s := range f.spots {
-		if value(s) > 0 {
-			list = append(list, s)
+	for _, s := range f.inOrder() {
+		if value(s) <= 0 {
+			continue
 		}
+		if s.key.source != "" {
+			list = append(list, s)
+			continue
+		}
+		k := copies{f.m.BlockOf(s.first()), s.key.text}
+		if merged[k] == nil {
+			merged[k] = &spot{key: s.key, ids: machine.IDs{}, line: s.line}
+			list = append(list, merged[k])
+		}
+		merged[k].merge(s)
 	}
 	sorted.By(list, func(a, b *spot) int {
 		return cmp.Or(cmp.Compare(value(b), value(a)), cmp.Compare(a.line, b.line), strings.Compare(a.key.text, b.key.text))
 	})
 	return list[:min(n, len(list))]
 }
+
+// inOrder returns the spots by their first instruction, so that sums of floats are the same in every run.
+func (f *finder) inOrder() []*spot {
+	list := slices.Collect(maps.Values(f.spots))
+	sorted.By(list, func(a, b *spot) int { return cmp.Compare(a.first(), b.first()) })
+	return list
+}
+
+// first returns the first instruction of a spot.
+func (s *spot) first() int32 { return slices.Min(slices.Collect(maps.Keys(s.ids))) }
 
 // add adds a change. s is the spot that it is about, or nil.
 func (f *finder) add(c candidate, s *spot, format string, args ...any) {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/chips"
-	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/predict/machine"
 )
 
@@ -91,38 +90,16 @@ func (f *finder) products() {
 	}
 }
 
-// earlyLoads tries loads that were started before their results are needed.
+// earlyLoads tries loads that were started before their results are needed. Loads at the start of a kernel and loads
+// whose address comes from an earlier one of them cannot start earlier.
 func (f *finder) earlyLoads() {
-	for _, s := range f.top(most, func(s *spot) float64 { return float64(s.loads) }) {
-		if !strings.HasPrefix(s.key.text, "ld") {
+	for _, s := range f.top(most, func(s *spot) float64 { return float64(s.late) }) {
+		if !strings.HasPrefix(s.key.text, "ld") || f.m.Recurs(s.ids) {
 			continue
 		}
 		f.add(candidate{Change: Change{Kind: "prefetch"}, edit: &machine.Edit{Early: s.ids}}, s,
 			"start %v earlier, so that its latency is hidden", s)
 	}
-}
-
-// occupancy tries one more block per SM.
-func (f *finder) occupancy(w *predict.Work) {
-	fit := w.Fit(f.chip)
-	groups := max(f.chip.SMs/len(f.l.Clusters[0].Blocks), 1)
-	if fit.Blocks < 1 || f.l.Count <= groups*fit.Blocks {
-		return
-	}
-	f.add(candidate{Change: Change{Kind: "occupancy"}, more: 1}, nil,
-		"fit %d blocks on an SM instead of %d: %s limits them", fit.Blocks+1, fit.Blocks, fit.Limit)
-}
-
-// lastWave tries a grid that fills all SMs until the end.
-func (f *finder) lastWave(w *predict.Work) {
-	groups := max(f.chip.SMs/len(f.l.Clusters[0].Blocks), 1)
-	full := groups * max(w.Fit(f.chip).Blocks, 1)
-	rest := f.l.Count % full
-	if f.l.Count < full || rest == 0 {
-		return
-	}
-	f.add(candidate{Change: Change{Kind: "last wave"}, count: f.l.Count - rest}, nil,
-		"divide the work evenly: the last wave has %d of %d blocks", rest*len(f.l.Clusters[0].Blocks), full*len(f.l.Clusters[0].Blocks))
 }
 
 // barriers tries barriers at which no warp waits.

@@ -39,6 +39,7 @@ type candidate struct {
 	trace *warptrace.Launch // the trace that replaces the recorded one, or nil
 	more  int               // clusters per SM
 	count int               // clusters of the grid, scaled to the present number; 0 is all
+	scale float64           // the share of the time without the launch that remains; 0 replays
 }
 
 // Least is the smallest share of the time that a change must save to be listed.
@@ -85,12 +86,15 @@ func (c *candidate) simulate(w predict.Work, chip chips.Chip) float64 {
 	if c.trace != nil {
 		w.Trace = c.trace
 	}
+	fixed := chip.Get("launch_us")
+	if c.scale > 0 {
+		return fixed + (predict.Of(w, chip).Micros-fixed)*c.scale
+	}
 	if c.count == 0 {
 		return predict.Of(w, chip).Micros
 	}
 	full := *w.Trace
 	full.Count = c.count
-	fixed := chip.Get("launch_us")
 	whole := float64(w.Trace.Count) / float64(c.count)
 	w.Trace = &full
 	return fixed + (predict.Of(w, chip).Micros-fixed)*whole
@@ -105,9 +109,13 @@ func (r *Result) add(c Change) {
 	}
 }
 
-// score orders changes: a bound counts half, because no real change reaches it.
+// score orders changes. A bound counts half, because no real change reaches it. A line counts an eighth: it
+// says where the time goes, but not what to do.
 func (c *Change) score() float64 {
-	if c.Bound {
+	switch {
+	case c.Kind == "line":
+		return c.Gain / 8
+	case c.Bound:
 		return c.Gain / 2
 	}
 	return c.Gain

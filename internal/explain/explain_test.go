@@ -151,6 +151,12 @@ func explain(t *testing.T, k *build.Kernel) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return explainText(t, text, k.Name(), 132, threads)
+}
+
+// explainText returns the changes of a kernel with an input and an output.
+func explainText(t *testing.T, text, name string, blocks, threads int) *Result {
+	t.Helper()
 	rec := &warptrace.Recorder{Wants: warptrace.Spread(2)}
 	dev, err := emu.New(ptx.SM90a, emu.Options{Observer: rec, Only: rec.Wants})
 	if err != nil {
@@ -161,12 +167,12 @@ func explain(t *testing.T, k *build.Kernel) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := m.Kernel(k.Name())
+	f, err := m.Kernel(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var params []device.Param
-	for _, size := range []int64{1 << 20, 4 * threads} {
+	for _, size := range []int64{1 << 23, 1 << 23} {
 		b, err := dev.Alloc(size)
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +182,7 @@ func explain(t *testing.T, k *build.Kernel) *Result {
 		}
 		params = append(params, device.Ptr(b))
 	}
-	if err := f.Launch(t.Context(), device.Launch{Grid: device.D(132), Block: device.D(threads), Params: params}); err != nil {
+	if err := f.Launch(t.Context(), device.Launch{Grid: device.D(blocks), Block: device.D(threads), Params: params}); err != nil {
 		t.Fatal(err)
 	}
 	chip, err := chips.Find("H200")

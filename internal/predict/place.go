@@ -3,6 +3,7 @@ package predict
 import (
 	"slices"
 
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/predict/machine"
 	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
 )
@@ -36,6 +37,25 @@ func placeAll(l *warptrace.Launch, groups, resident int) machine.Plan {
 		runs[slot] = append(runs[slot], c)
 	}
 	return machine.Plan{Clusters: busiest(runs, weights, groups), Resident: resident}
+}
+
+// Balance returns the average work of the SMs that have blocks, as a share of the work of the SM that ends last. It
+// is 1 if all blocks have the same work, even if some SMs have one block more.
+func (w *Work) Balance(chip chips.Chip) float64 {
+	l := w.Trace
+	groups := max(chip.SMs/len(l.Clusters[0].Blocks), 1)
+	last, all, most := 0.0, 0.0, 0.0
+	for _, c := range placeAll(l, groups, w.Fit(chip).Blocks+w.More).Clusters {
+		last += weight(l.Clusters[c])
+	}
+	for n := range l.Count {
+		x := weight(l.Clusters[nearest(l, n)])
+		all, most = all+x, max(most, x)
+	}
+	if last == 0 || all == most*float64(l.Count) {
+		return 1
+	}
+	return min(all/float64(min(groups, l.Count))/last, 1)
 }
 
 // busiest returns the clusters of the group with the most work, in the order in which they start.

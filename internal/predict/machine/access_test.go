@@ -87,6 +87,9 @@ func TestGlobalAccess(t *testing.T) {
 	if got, _ := s.access(w, &Op{ID: 5, cost: cost{kind: loads, pastL1: true}}, f, 5000, 5000); !near(got, 5000+30) {
 		t.Errorf("a load whose latency is hidden: %v", got)
 	}
+	if got, _ := s.access(w, &Op{ID: 5, cost: cost{kind: loads, pastL1: true}}, f, 5001, 5001); !near(got, 5000+128) {
+		t.Errorf("a load whose latency is hidden, behind another one: %v", got)
+	}
 	s, w = memorySim(1)
 	if got, _ := s.access(w, &Op{cost: cost{kind: loads}}, f, 10, 10); !near(got, 10+128+600) {
 		t.Errorf("a load from DRAM: %v", got)

@@ -93,15 +93,13 @@ func (m *Machine) WaitsForCopies(id int32) bool { return m.code.ops[id].cost.kin
 // UnitOf returns the unit of an instruction, None if it costs nothing.
 func (m *Machine) UnitOf(id int32) Unit { return m.code.ops[id].cost.unit }
 
+// BlockOf returns the basic block of an instruction. Blocks of all functions have numbers of their own.
+func (m *Machine) BlockOf(id int32) int32 { return m.code.block[id] }
+
 // Chained returns the instructions of a set that wait for a result of the set itself, directly or
 // through moves: the links of a serial chain.
 func (m *Machine) Chained(set IDs) IDs {
-	writers := map[int32][]int32{}
-	for i := range m.code.ops {
-		for _, r := range m.code.ops[i].writes {
-			writers[r] = append(writers[r], int32(i))
-		}
-	}
+	writers := m.writers()
 	found := IDs{}
 	for id := range set {
 		if m.reaches(id, set, writers, 4) {
@@ -111,15 +109,67 @@ func (m *Machine) Chained(set IDs) IDs {
 	return found
 }
 
+// Recurs reports whether an operand of a set depends on a result of the set itself.
+func (m *Machine) Recurs(set IDs) bool {
+	writers := m.writers()
+	seen := IDs{}
+	var visit func(id int32) bool
+	visit = func(id int32) bool {
+		for _, r := range m.code.ops[id].reads {
+			for _, w := range m.reaching(id, writers[r]) {
+				if set[w] {
+					return true
+				}
+				if !seen[w] {
+					seen[w] = true
+					if visit(w) {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}
+	for id := range set {
+		if visit(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// writers returns the instructions that write each register, in order.
+func (m *Machine) writers() map[int32][]int32 {
+	writers := map[int32][]int32{}
+	for i := range m.code.ops {
+		for _, r := range m.code.ops[i].writes {
+			writers[r] = append(writers[r], int32(i))
+		}
+	}
+	return writers
+}
+
 // reaches reports whether an operand of an instruction comes from the set, through at most depth
 // instructions that cost nothing.
 func (m *Machine) reaches(id int32, set IDs, writers map[int32][]int32, depth int) bool {
 	for _, r := range m.code.ops[id].reads {
-		for _, w := range writers[r] {
+		for _, w := range m.reaching(id, writers[r]) {
 			if set[w] || depth > 0 && m.code.ops[w].free() && m.reaches(w, set, writers, depth-1) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// reaching returns the writers of a register that an instruction can read from: the last one before it in
+// its basic block, or else all of them. A writer with a guard may leave the register as it was.
+func (m *Machine) reaching(id int32, writers []int32) []int32 {
+	for i := len(writers) - 1; i >= 0; i-- {
+		w := writers[i]
+		if w < id && m.code.block[w] == m.code.block[id] && m.run.Program[w].Guard.Sym == nil {
+			return writers[i : i+1]
+		}
+	}
+	return writers
 }

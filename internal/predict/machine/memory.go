@@ -89,7 +89,9 @@ func (s *sim) access(w *warp, o *Op, f *warptrace.Fact, t, at float64) (float64,
 	}
 	there := s.load(w, o, f, start)
 	if s.edit.Early[o.ID] {
-		there = start + r.shared
+		// The load started earlier by its latency and the time of its bytes. It still waits for the bytes of others.
+		own := float64(f.Sectors) * sectorBytes / s.plan.L2Bytes
+		there = max(there-s.farLatency()-own, start+r.shared)
 	}
 	return there, MemoryWait
 }
