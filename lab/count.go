@@ -56,13 +56,18 @@ type Traced struct {
 // records what their warps do. Persistent kernels are launched for sms SMs. Later launches see
 // incomplete results of the earlier ones, which is enough if control flow does not depend on them.
 func Trace(ctx context.Context, s *Subject, shape problem.Shape, sms int, wants func(cluster, clusters int) bool) (*Traced, error) {
-	rec := &warptrace.Recorder{Wants: wants}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	rec := &warptrace.Recorder{Wants: wants, Full: func() { cancel(warptrace.ErrFull) }}
 	dev, err := emulator(s.Target, emu.Options{Observer: rec, Only: wants})
 	if err != nil {
 		return nil, err
 	}
 	defer dev.Close()
 	b, err := launch(ctx, dev, s, shape, sms, 1, nil)
+	if context.Cause(ctx) == warptrace.ErrFull {
+		return nil, fmt.Errorf("%s: %w", s.Name, warptrace.ErrFull)
+	}
 	if err != nil {
 		return nil, err
 	}

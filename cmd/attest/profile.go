@@ -279,6 +279,13 @@ func launchedWorks(ctx context.Context, names []string, launch, chip string) ([]
 		return nil, chips.Chip{}, err
 	}
 	c, err := chipOf(chip, works[0].Trace.Module.Target)
+	for i := range works {
+		if err == nil {
+			if err = works[i].Runs(c); err != nil {
+				err = fmt.Errorf("--chip: %w", err)
+			}
+		}
+	}
 	return works, c, err
 }
 

@@ -1,6 +1,8 @@
 package predict
 
 import (
+	"fmt"
+
 	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/occupancy"
 	"github.com/GOATnote-Inc/attest/internal/predict/machine"
@@ -125,6 +127,18 @@ func (w *Work) Fit(chip chips.Chip) occupancy.Fit {
 	fit := sm.Fit(occupancy.Block{Threads: w.Trace.Clusters[0].Blocks[0].Threads, Registers: registers, Shared: w.Trace.Shared})
 	fit.Blocks = max(fit.Blocks, 1)
 	return fit
+}
+
+// Runs refuses a launch whose blocks need more than an SM of a chip has.
+func (w *Work) Runs(chip chips.Chip) error {
+	sm, ok := occupancy.Of(chip.Target)
+	if !ok {
+		return nil
+	}
+	if most := sm.SharedMax; w.Trace.Shared > most {
+		return fmt.Errorf("%s: a block needs %d bytes of shared memory, and %s has %d per block: choose another chip, or smaller tiles", w.Trace.Kernel, w.Trace.Shared, chip.Name, most)
+	}
+	return nil
 }
 
 // entry returns the function of the launched kernel.

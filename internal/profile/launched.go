@@ -55,7 +55,9 @@ func launchedWorks(ctx context.Context, name, text string, file *launchfile.File
 	if err != nil {
 		return nil, err
 	}
-	rec := &warptrace.Recorder{Wants: warptrace.Spread(launchedSamples)}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	rec := &warptrace.Recorder{Wants: warptrace.Spread(launchedSamples), Full: func() { cancel(warptrace.ErrFull) }}
 	dev, err := emu.New(target, emu.Options{Observer: rec, Only: rec.Wants})
 	if err != nil {
 		return nil, err
@@ -80,6 +82,9 @@ func launchedWorks(ctx context.Context, name, text string, file *launchfile.File
 			fault = fmt.Errorf("%s: %w", res.Entry, res.Fault)
 		}
 	})
+	if context.Cause(ctx) == warptrace.ErrFull {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(name), warptrace.ErrFull)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,8 @@ type cluster struct {
 	copied  int              // bytes of the present instruction's asynchronous copy
 	sectors int              // the sectors of global memory that the present copy touches
 	remote  bool
+	pending int  // bytes that the recorder has not counted yet
+	full    bool // the recorder has no room
 }
 
 // place identifies a barrier: an mbarrier by its offset, a barrier of the block by its number.
@@ -39,9 +41,24 @@ type warp struct {
 
 func (c *cluster) path(rank, number int) *[]Event { return &c.trace.Blocks[rank].Warps[number] }
 
+// eventBytes and factBytes are the sizes of an event and of a fact with a few lines.
+const eventBytes, factBytes = 16, 160
+
+// take counts memory, in pieces of a mebibyte. It reports whether there is room.
+func (c *cluster) take(n int) bool {
+	if c.pending += n; c.pending >= 1<<20 {
+		c.full = !c.l.recorder.take(c.pending)
+		c.pending = 0
+	}
+	return !c.full
+}
+
 // Step records an instruction.
 func (c *cluster) Step(s *observe.Step) {
 	c.settle()
+	if !c.take(eventBytes) {
+		return
+	}
 	k := &c.l.kinds[s.ID]
 	w, path := &c.warps[s.Rank][s.Warp], c.path(s.Rank, s.Warp)
 	if k.polls {
@@ -82,6 +99,7 @@ func (c *cluster) settle() {
 // fact returns the fact of an event. The event gets one if it has none.
 func (c *cluster) fact(e *Event) *Fact {
 	if e.Fact < 0 {
+		c.pending += factBytes
 		e.Fact = int32(len(c.trace.Facts))
 		c.trace.Facts = append(c.trace.Facts, Fact{Waits: -1})
 	}

@@ -2,7 +2,9 @@ package warptrace
 
 import (
 	"cmp"
+	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/GOATnote-Inc/attest/device/emu/count"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
@@ -15,14 +17,36 @@ type Recorder struct {
 	// Wants selects the clusters to record, by their index in the grid and the number of clusters;
 	// nil selects all.
 	Wants func(cluster, clusters int) bool
+	// Most is the memory in bytes that the recording may take, about; 0 is mostBytes. Full, if not nil, is
+	// called when it takes more, and then nothing more is recorded. An endless loop does that long before it reaches the emulator's limit.
+	Most int64
+	Full func()
 
+	bytes    atomic.Int64
 	mu       sync.Mutex
 	launches []*launch
 }
 
+// mostBytes is the memory that a recording may take unless the recorder has another limit. Of the shapes with names,
+// huge128 takes the most.
+const mostBytes int64 = 3 << 30
+
+// ErrFull says that a recording takes too much memory.
+var ErrFull = errors.New("the recorded blocks execute too many instructions for a prediction: is there an endless loop? If not, predict a smaller problem")
+
+// take reports whether the recording has room for n bytes more.
+func (r *Recorder) take(n int) bool {
+	most := cmp.Or(r.Most, mostBytes)
+	now := r.bytes.Add(int64(n))
+	if now > most && now-int64(n) <= most && r.Full != nil {
+		r.Full()
+	}
+	return now <= most
+}
+
 // Launch is called by the emulator.
 func (r *Recorder) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
-	l := &launch{info: info, wants: r.Wants, kinds: make([]kind, len(info.Program))}
+	l := &launch{recorder: r, info: info, wants: r.Wants, kinds: make([]kind, len(info.Program))}
 	for i := range l.kinds {
 		l.kinds[i] = kindOf(&info.Program[i])
 	}
@@ -86,9 +110,10 @@ func kindOf(in *observe.Inst) kind {
 
 // launch records one launch. It is an observe.LaunchObserver.
 type launch struct {
-	info  *observe.LaunchInfo
-	wants func(cluster, clusters int) bool
-	kinds []kind
+	recorder *Recorder
+	info     *observe.LaunchInfo
+	wants    func(cluster, clusters int) bool
+	kinds    []kind
 
 	mu       sync.Mutex
 	clusters []*Cluster

@@ -1,6 +1,8 @@
 package warptrace_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -64,6 +66,44 @@ func TestBarrier(t *testing.T) {
 	}
 	if a, b := c.Facts[path[3].Fact].Waits, c.Facts[path[4].Fact].Waits; a == b {
 		t.Error("two barriers are one phase")
+	}
+}
+
+// TestFull checks that an endless loop is noticed by the memory that its recording takes.
+func TestFull(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	calls := atomic.Int32{}
+	rec := &warptrace.Recorder{Most: 4 << 20, Full: func() { calls.Add(1); cancel(warptrace.ErrFull) }}
+	dev, err := emu.New(ptx.SM90a, emu.Options{Observer: rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dev.Load("k.ptx", `.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k()
+{
+	.shared .align 4 .b8 s[4];
+	.reg .b32 %r<2>;
+loop:
+	ld.shared.u32 %r0, [s];
+	add.u32 %r0, %r0, 1;
+	st.shared.u32 [s], %r0;
+	bra loop;
+}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := m.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Launch(ctx, device.Launch{Grid: device.D(2), Block: device.D(64)}); err == nil {
+		t.Error("an endless launch ends")
+	}
+	if calls.Load() != 1 || context.Cause(ctx) != warptrace.ErrFull {
+		t.Errorf("%d calls, %v", calls.Load(), context.Cause(ctx))
 	}
 }
 
