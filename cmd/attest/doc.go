@@ -241,6 +241,7 @@
 //	    "reasons"            a list of "reason", "us": what the SMs do or wait for
 //	    "phases"             a list of "name", "us", "share", "reasons"
 //	    "lines"              a list with the fields of a phase and "line", "copies", "source"
+//	    "notes"              sentences about what the prediction leaves out, if there are any
 //	"ncu"         null, or "us", "tensor", "arithmetic" and "memory" in per cent of the peak,
 //	              "metrics", all metrics of ncu by name, their "units", and ncu's "version"
 //	"ncu_note"    why "ncu" is null

@@ -42,6 +42,7 @@ again with one change at a time and shows the three changes with the largest gai
   occupancy          more blocks per SM
   last wave          a grid that keeps all SMs busy until the end
   imbalance          blocks that all have the same work
+  atomics            atomics of lanes that update the same address, as if they took no time
   idle SMs           a grid with a block for every SM
   serial code        code of few threads that takes no time
   barrier            a barrier at which no warp waits

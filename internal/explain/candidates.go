@@ -43,6 +43,7 @@ type spot struct {
 	waves     int
 	sectors   int
 	needed    int
+	same      int // lanes that update one address, over all executions
 	loads     int // executions that read global memory
 	late      int // of these, the ones that are not among the first instructions of a warp
 }
@@ -63,6 +64,7 @@ func candidates(w *predict.Work, base *predict.Profile, chip chips.Chip) []candi
 	f.serialCode()
 	f.divergence()
 	f.chains()
+	f.updates()
 	f.exponentials()
 	f.divisions()
 	f.products()
@@ -130,6 +132,7 @@ func (s *spot) count(c *warptrace.Cluster, e *warptrace.Event, at int) {
 	s.waves += fact.Wavefronts
 	s.sectors += fact.Sectors
 	s.needed += fact.Needed
+	s.same += fact.Same
 	if len(fact.Lines) > 0 {
 		s.loads++
 		if at >= prologue {
@@ -150,6 +153,7 @@ func (s *spot) merge(o *spot) {
 	s.waves += o.waves
 	s.sectors += o.sectors
 	s.needed += o.needed
+	s.same += o.same
 	s.loads += o.loads
 	s.late += o.late
 }

@@ -50,6 +50,15 @@ func (f *finder) chains() {
 	}
 }
 
+// updates tries to take away atomics whose lanes update the same address. How long these wait for each other is not
+// simulated.
+func (f *finder) updates() {
+	for _, s := range f.top(most, func(s *spot) float64 { return float64(s.same - s.executed) }) {
+		f.add(candidate{Change: Change{Kind: "atomics", Bound: true}, edit: &machine.Edit{Free: s.ids}}, s,
+			"add up the values of each warp or block before %v: on average %.1f lanes update one address", s, float64(s.same)/float64(s.executed))
+	}
+}
+
 // exponentials tries polynomials in place of every second exponential.
 func (f *finder) exponentials() {
 	ids, half, which := f.unit(machine.Exp), machine.IDs{}, "every second"

@@ -1,9 +1,12 @@
 package explain
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // bare returns the text of a kernel without line information, as from a compiler without -lineinfo. Each
@@ -85,6 +88,8 @@ func TestPlantedBare(t *testing.T) {
 		{"tail", rounds("64", work), 140, 1024, "last wave", "8 of 132 SMs have one block more", 0.3},
 		{"few blocks", rounds("64", work), 8, 256, "idle SMs", "8 of 132 SMs have a block", 0.6},
 		{"blocks of different length", "\tmad.lo.u32 %r5, %r2, 2, 2;\n" + rounds("%r5", work), 132, 256, "imbalance", "2.0 times the work", 0.3},
+		{"one counter for all", rounds("8", "\tmov.b32 %r5, %f1;\n\tld.param.u64 %rd4, [pout];\n\tatom.global.add.u32 %r6, [%rd4], %r5;\n\tcvt.rn.f32.u32 %f2, %r6;\n"), 264, 256,
+			"atomics", "on average 32.0 lanes update one address", 0.3},
 		{"strided loads", "\tmul.wide.u32 %rd4, %r4, 28;\n\tadd.u64 %rd1, %rd1, %rd4;\n" +
 			rounds("64", "\tld.global.cg.f32 %f3, [%rd1];\n\tadd.f32 %f2, %f2, %f3;\n\tadd.u64 %rd1, %rd1, 4;\n"), 256, 256,
 			"coalescing", "it moves 1024 bytes for 128 that are used", 0.2},
@@ -125,6 +130,19 @@ func TestNotPlanted(t *testing.T) {
 	for _, c := range explainText(t, full, "k", 1320, 1024).Changes {
 		if c.Kind == "occupancy" {
 			t.Errorf("an SM has no room for more threads: %+v", c)
+		}
+	}
+}
+
+// TestContended checks that the text says what the simulation of contended atomics leaves out.
+func TestContended(t *testing.T) {
+	for shift, want := range map[int]int{0: 67584, 5: 0} {
+		k := bare(fmt.Sprintf("\tshr.u32 %%r5, %%r4, 5;\n\tmul.wide.u32 %%rd4, %%r5, %d;\n\tld.param.u64 %%rd5, [pout];\n\tadd.u64 %%rd4, %%rd4, %%rd5;\n\tred.global.add.u32 [%%rd4], 1;\n", shift*4))
+		r := explainText(t, k, "k", 264, 256)
+		var out bytes.Buffer
+		r.WriteText(&out, term.Style{})
+		if got := strings.Contains(out.String(), fmt.Sprintf("caution: the predicted time leaves out that %d atomic updates of one address wait", want)); got != (want > 0) {
+			t.Errorf("%s", &out)
 		}
 	}
 }

@@ -12,6 +12,9 @@ func (r *Result) WriteText(w io.Writer, style term.Style) {
 	p := r.Predicted
 	fmt.Fprintf(w, "%s for %s: %s µs, most likely between %s and %s; simulated, not measured\n\n",
 		style.Yellow("PREDICTED"), p.Chip, term.Micros(p.Micros), term.Micros(p.Low), term.Micros(p.High))
+	for _, note := range p.Notes {
+		fmt.Fprintf(w, "caution: %s\n\n", note)
+	}
 	if len(r.Changes) == 0 {
 		fmt.Fprintf(w, "none of %d simulated changes saves %.1f %% of the time\n", r.Tried, 100*Least)
 		return

@@ -61,6 +61,7 @@ func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
 		}
 	}
 	p.Warps = warpShares(&r)
+	p.Notes = notes(l, p.Micros, mhz)
 	p.divide(l, &r, kernel/max(r.Cycles*float64(r.Cores), 1e-12), chip.Get("launch_us"))
 	p.finish()
 	return p

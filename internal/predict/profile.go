@@ -27,6 +27,8 @@ type Profile struct {
 	Lines   []Part  `json:"lines"`  // source lines, or PTX lines without a source; the longest first
 	// Warps is the share of the time of all warps by reason, which profilers measure. The sum of several launches has none.
 	Warps []Share `json:"warps"`
+	// Notes are sentences about what the prediction leaves out.
+	Notes []string `json:"notes,omitempty"`
 	// Spent is the time by instruction and reason. The sum of several launches has none.
 	Spent map[machine.Spender]float64 `json:"-"`
 }
@@ -116,6 +118,9 @@ func Sum(launches []*Profile, names []string) *Profile {
 			sum.Phases = append(sum.Phases, phase)
 		}
 		sum.Lines = append(sum.Lines, p.Lines...)
+		for _, note := range p.Notes {
+			sum.Notes = append(sum.Notes, names[i]+": "+note)
+		}
 	}
 	for _, b := range sum.Units {
 		if b.Micros > sum.Of(sum.Limit) {

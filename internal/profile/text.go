@@ -45,6 +45,9 @@ func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
 	fmt.Fprintf(w, "%s  %s\n", style.Bold(term.Clean(r.Kernel)), style.Dim(r.title()))
 	fmt.Fprintf(w, "%s for %s: %s µs, most likely between %s and %s;\nthe busiest unit (%v) alone takes %s µs; simulated, not measured\n\n",
 		style.Yellow("PREDICTED"), p.Chip, term.Micros(p.Micros), term.Micros(p.Low), term.Micros(p.High), p.Limit, term.Micros(p.Floor))
+	for _, note := range p.Notes {
+		fmt.Fprintf(w, "caution: %s\n\n", note)
+	}
 	writeLaunches(w, style, r.Launches)
 	for _, b := range bars {
 		writeBar(w, style, p, b.name, b.units)

@@ -194,6 +194,9 @@ func (c *cluster) Access(a *observe.Access) {
 	}
 	c.meter.Access(a)
 	k := &c.l.kinds[a.ID]
+	if k.updates && a.Write && a.Offsets != nil {
+		c.update(e, a)
+	}
 	n := bits.OnesCount32(a.Mask) * a.Size
 	switch {
 	case a.Space == ptx.Shared && a.Block != a.Rank:
@@ -218,6 +221,23 @@ func (c *cluster) Access(a *observe.Access) {
 	case k.bulk:
 		if c.sectors == 0 && a.Write {
 			c.copied += n
+		}
+	}
+}
+
+// update records that lanes update addresses.
+func (c *cluster) update(e *Event, a *observe.Access) {
+	f := c.fact(e)
+	for m := a.Mask; m != 0; m &= m - 1 {
+		at, same := a.Offsets[bits.TrailingZeros32(m)], 0
+		for o := a.Mask; o != 0; o &= o - 1 {
+			if a.Offsets[bits.TrailingZeros32(o)] == at {
+				same++
+			}
+		}
+		f.Same = max(f.Same, same)
+		if a.Space == ptx.Global && a.Alloc != nil {
+			c.trace.Updates[a.Alloc.Addr+at]++
 		}
 	}
 }

@@ -73,6 +73,7 @@ type kind struct {
 	polls   bool // a wait that may return before the phase is complete
 	barrier barrierKind
 	bulk    bool // the copy engine moves the bytes
+	updates bool // an atomic or a reduction of threads
 }
 
 type barrierKind uint8
@@ -88,9 +89,10 @@ const (
 func kindOf(in *observe.Inst) kind {
 	c := in.Match.Class()
 	k := kind{
-		memory: c.Unit == isa.UnitLoadStore || c.Unit == isa.UnitAsyncCopy || c.Unit == isa.UnitBulkCopy,
-		polls:  c.Waits && in.Arg("waitComplete") != nil,
-		bulk:   c.Unit == isa.UnitBulkCopy,
+		memory:  c.Unit == isa.UnitLoadStore || c.Unit == isa.UnitAsyncCopy || c.Unit == isa.UnitBulkCopy,
+		polls:   c.Waits && in.Arg("waitComplete") != nil,
+		bulk:    c.Unit == isa.UnitBulkCopy,
+		updates: c.Unit == isa.UnitLoadStore && (c.Role == isa.RoleAtomic || c.Role == isa.RoleReduction),
 	}
 	if name := in.Op.Name; name != "bar" && name != "barrier" || in.Op.Has("warp") {
 		return k
@@ -132,7 +134,7 @@ func (l *launch) Cluster(info *observe.ClusterInfo) observe.ClusterObserver {
 	if l.wants != nil && !l.wants(info.Index, l.clusterCount()) {
 		return ignore{}
 	}
-	t := &Cluster{Index: info.Index}
+	t := &Cluster{Index: info.Index, Updates: map[uint64]int{}}
 	c := &cluster{l: l, trace: t, meter: count.NewMeter(l.info), current: map[place]int32{}, works: map[uint64]int32{}}
 	for _, b := range info.Blocks {
 		warps := (b.Threads + 31) / 32

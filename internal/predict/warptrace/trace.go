@@ -24,6 +24,8 @@ type Cluster struct {
 	Facts  []Fact
 	Works  []Work
 	Phases []Phase
+	// Updates counts how often lanes update addresses of global memory with atomics and reductions.
+	Updates map[uint64]int
 }
 
 // Block is a recorded block.
@@ -48,6 +50,7 @@ type Fact struct {
 	Sectors    int      // the sectors of global memory, 32 bytes each
 	Needed     int      // sectors that the accessed bytes would fill
 	Lines      []uint64 // the lines of global memory, by address / 128; only for instructions of threads
+	Same       int      // the most lanes that update one address with an atomic or a reduction
 	Remote     bool     // it accessed the shared memory of another block
 	Waits      int32    // the phase that it waited for, or -1
 	Arrivals   []Arrival
