@@ -64,6 +64,7 @@ func candidates(w *predict.Work, base *predict.Profile, chip chips.Chip) []candi
 	f.serialCode()
 	f.divergence()
 	f.chains()
+	f.mixedChains()
 	f.updates()
 	f.exponentials()
 	f.divisions()

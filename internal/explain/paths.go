@@ -3,7 +3,9 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/predict/machine"
 	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
@@ -152,6 +154,33 @@ func (f *finder) between(s *stretch) string {
 		return fmt.Sprintf("PTX lines %d to %d", from.line, to.last)
 	}
 	return from.place() + " to " + to.place()
+}
+
+// mixedChains tries independent chains in place of one of different operations, in which each iteration of
+// a loop depends on the one before.
+func (f *finder) mixedChains() {
+	list := f.stretches()
+	sorted.By(list, func(a, b *stretch) int { return cmp.Or(cmp.Compare(b.micros, a.micros), cmp.Compare(a.first, b.first)) })
+	for _, s := range list[:min(most, len(list))] {
+		chain, names := machine.IDs{}, map[string]bool{}
+		at := *s
+		at.first = -1
+		for id := s.first; id <= s.last; id++ {
+			switch f.m.UnitOf(id) {
+			case machine.Float, machine.Half, machine.Double, machine.Exp:
+				if s.ids[id] && f.m.Recurs(machine.IDs{id: true}) {
+					chain[id], names[f.l.Program[id].Op.Text], at.last = true, true, id
+					if at.first < 0 {
+						at.first = id
+					}
+				}
+			}
+		}
+		if len(names) > 1 {
+			f.add(candidate{Change: Change{Kind: "serial reduction"}, edit: &machine.Edit{Chains: chain}}, f.spotOf(at.first),
+				"split the serial chain of %s at %s into %d independent ones", strings.Join(slices.Sorted(maps.Keys(names)), " and "), f.between(&at), machine.Accumulators)
+		}
+	}
 }
 
 // leastDivergent is the share of the events from which divergent code is worth a change.

@@ -88,6 +88,8 @@ func TestPlantedBare(t *testing.T) {
 		{"tail", rounds("64", work), 140, 1024, "last wave", "8 of 132 SMs have one block more", 0.3},
 		{"few blocks", rounds("64", work), 8, 256, "idle SMs", "8 of 132 SMs have a block", 0.6},
 		{"blocks of different length", "\tmad.lo.u32 %r5, %r2, 2, 2;\n" + rounds("%r5", work), 132, 256, "imbalance", "2.0 times the work", 0.3},
+		{"chain of two operations", rounds("128", "\trcp.approx.ftz.f32 %f2, %f2;\n\tadd.f32 %f2, %f2, 0f3F800000;\n"), 132, 128,
+			"serial reduction", "split the serial chain of add.f32 and rcp.approx.ftz.f32 at PTX lines 24 to 25 into 4 independent ones", 0.1},
 		{"one counter for all", rounds("8", "\tmov.b32 %r5, %f1;\n\tld.param.u64 %rd4, [pout];\n\tatom.global.add.u32 %r6, [%rd4], %r5;\n\tcvt.rn.f32.u32 %f2, %r6;\n"), 264, 256,
 			"atomics", "on average 32.0 lanes update one address", 0.3},
 		{"strided loads", "\tmul.wide.u32 %rd4, %r4, 28;\n\tadd.u64 %rd1, %rd1, %rd4;\n" +
