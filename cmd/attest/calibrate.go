@@ -24,7 +24,8 @@ readings of the clock; the difference between a short and a long run is free of 
 outside the loop. A run takes about a minute.
 
 --out writes a JSON file with all results and with the chip's numbers, in which the measured
-ones replace the older ones. On the emulator the kernels run, but the times mean nothing.
+ones replace the older ones. Without a GPU the command is refused. --device emu runs the
+kernels on the emulator, but the times mean nothing.
 
 JSON: {"device", "time", "results": [{"name", "value", "unit", "doc", "cycles", "error"}],
 "numbers": the numbers of the chip by name, each {"value", "basis", "source"}}.`,

@@ -3,6 +3,7 @@ package calibrate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -34,6 +35,9 @@ func (x *Command) Run(ctx context.Context, env *cli.Env) error {
 		return fmt.Errorf("--device %s: %w; attest list devices shows what this machine has", x.Name, err)
 	}
 	defer dev.Close()
+	if x.Name == "" && emulated(dev.Info()) {
+		return errors.New("there is no GPU to measure: run attest calibrate on a machine with one, or with --on HOST; --device emu runs the probes without measuring")
+	}
 	progress := env.StartProgress()
 	defer progress.Stop()
 	r, err := All(ctx, dev, func(i, n int, name string) { progress.Say("%d of %d: %s", i+1, n, name) })
@@ -43,7 +47,10 @@ func (x *Command) Run(ctx context.Context, env *cli.Env) error {
 	r.Time = x.Now().UTC().Format(time.RFC3339)
 	info := dev.Info()
 	chip := chips.For(info.Target, &info)
-	f := file{r, Merge(chip, r)}
+	f := file{r, chip.Numbers}
+	if !emulated(info) {
+		f.Numbers = Merge(chip, r)
+	}
 	if x.Out != "" {
 		text, err := json.MarshalIndent(f, "", " ")
 		if err != nil {
@@ -63,6 +70,8 @@ func (x *Command) Run(ctx context.Context, env *cli.Env) error {
 	return nil
 }
 
+func emulated(info device.Info) bool { return info.Driver == "emu" }
+
 // print shows each result beside the number that the chip's file has.
 func (x *Command) print(env *cli.Env, r *Report, chip *chips.Chip) {
 	t := term.Table{Right: "lrlrl", Style: env.OutStyle()}
@@ -78,7 +87,11 @@ func (x *Command) print(env *cli.Env, r *Report, chip *chips.Chip) {
 		}
 		t.Row(one.Name, value, one.Unit, known, term.Clean(one.Doc))
 	}
-	fmt.Fprintf(env, "%s\n\n", r.Device.Name)
+	fmt.Fprintf(env, "%s\n", r.Device.Name)
+	if emulated(r.Device) {
+		fmt.Fprintln(env, "the emulator does not measure time: these numbers mean nothing")
+	}
+	fmt.Fprintln(env)
 	t.WriteTo(env)
 	if x.Out != "" {
 		fmt.Fprintf(env, "\nwrote %s\n", x.Out)
