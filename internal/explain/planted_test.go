@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
@@ -146,6 +147,16 @@ func TestContended(t *testing.T) {
 		if got := strings.Contains(out.String(), fmt.Sprintf("caution: the predicted time leaves out that %d atomic updates of one address wait", want)); got != (want > 0) {
 			t.Errorf("%s", &out)
 		}
+	}
+}
+
+// TestNothing checks that the text names the busiest unit if no change helps.
+func TestNothing(t *testing.T) {
+	r := &Result{Predicted: &predict.Profile{Chip: "H200", Micros: 32, Floor: 31.2, Limit: predict.DRAM}, Tried: 10}
+	var out bytes.Buffer
+	r.WriteText(&out, term.Style{})
+	if want := "none of 10 simulated changes saves 0.5 % of the time; the busiest unit (dram) alone takes 31.2 µs\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("%s", &out)
 	}
 }
 

@@ -16,7 +16,8 @@ func (r *Result) WriteText(w io.Writer, style term.Style) {
 		fmt.Fprintf(w, "caution: %s\n\n", note)
 	}
 	if len(r.Changes) == 0 {
-		fmt.Fprintf(w, "none of %d simulated changes saves %.1f %% of the time\n", r.Tried, 100*Least)
+		fmt.Fprintf(w, "none of %d simulated changes saves %.1f %% of the time; the busiest unit (%v) alone takes %s µs\n",
+			r.Tried, 100*Least, p.Limit, term.Micros(p.Floor))
 		return
 	}
 	fmt.Fprintf(w, "the best of %d simulated changes, each on its own:\n", r.Tried)
