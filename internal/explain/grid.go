@@ -41,7 +41,7 @@ func (f *finder) lastWave(w *predict.Work) {
 	}
 	if rest := f.l.Count % groups; f.l.Count > groups && rest > 0 {
 		f.add(candidate{Change: Change{Kind: "last wave"}, count: f.l.Count - rest}, nil,
-			"divide the work evenly: %d of %d SMs have one block more than the others", rest*blocks, groups*blocks)
+			"divide the work evenly: there is one block more on %d of %d SMs", rest*blocks, groups*blocks)
 	}
 }
 
@@ -65,7 +65,7 @@ func (f *finder) idle() {
 		return
 	}
 	f.add(candidate{Change: Change{Kind: "idle SMs", Bound: true}, scale: share}, nil,
-		"divide the work among more blocks: %d of %d SMs have a block", f.l.Count*blocks, groups*blocks)
+		"divide the work among more blocks, which now use %d of %d SMs", f.l.Count*blocks, groups*blocks)
 }
 
 func ceil(n, by int) int { return (n + by - 1) / by }

@@ -128,7 +128,7 @@ func (f *finder) serialCode() {
 	list = slices.DeleteFunc(list, func(s *stretch) bool { return s.events < leastSerial || s.micros == 0 })
 	for _, s := range list[:min(most, len(list))] {
 		f.add(candidate{Change: Change{Kind: "serial code", Bound: true}, edit: &machine.Edit{Free: s.ids}}, f.spotOf(s.first),
-			"let all threads of the block share the code at %s: %d of %d run it", f.between(s), s.warps*s.lanes, f.l.Clusters[0].Blocks[0].Threads)
+			"let all threads of the block share the code at %s, now run by %d of %d", f.between(s), s.warps*s.lanes, f.l.Clusters[0].Blocks[0].Threads)
 	}
 }
 
