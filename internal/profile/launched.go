@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,8 +17,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// LaunchedWorks runs a few clusters of the launches that a launch file describes on the emulator,
-// and returns the launches for predictions, in order. Files that the launch file names must lie in
+// LaunchedWorks runs the launches that a launch file describes on the emulator, or a few clusters of each if they
+// are large, and returns them for predictions, in order. Files that the launch file names must lie in
 // its folder.
 func LaunchedWorks(ctx context.Context, ptxPath, launchPath string) (works []predict.Work, err error) {
 	text, err := limited.ReadFile(ptxPath, limited.Small)
@@ -42,10 +43,23 @@ func LaunchedWorks(ctx context.Context, ptxPath, launchPath string) (works []pre
 	})
 }
 
-// launchedSamples is the number of clusters of each launch that are recorded.
-const launchedSamples = 4
+const (
+	// wholeBytes is the memory that a recording of all clusters may take. A sample can miss the cluster that
+	// ends last.
+	wholeBytes = 64 << 20
+	// launchedSamples is the number of clusters that are recorded of each larger launch.
+	launchedSamples = 4
+)
 
-func launchedWorks(ctx context.Context, name, text string, file *launchfile.File, read func(string) ([]byte, error)) (works []predict.Work, err error) {
+func launchedWorks(ctx context.Context, name, text string, file *launchfile.File, read func(string) ([]byte, error)) ([]predict.Work, error) {
+	works, err := recorded(ctx, name, text, file, read, &warptrace.Recorder{Most: wholeBytes})
+	if errors.Is(err, warptrace.ErrFull) {
+		works, err = recorded(ctx, name, text, file, read, &warptrace.Recorder{Wants: warptrace.Spread(launchedSamples)})
+	}
+	return works, err
+}
+
+func recorded(ctx context.Context, name, text string, file *launchfile.File, read func(string) ([]byte, error), rec *warptrace.Recorder) (works []predict.Work, err error) {
 	defer device.CatchBug(&err)
 	module, err := parse.Parse(name, text)
 	if err != nil {
@@ -57,7 +71,7 @@ func launchedWorks(ctx context.Context, name, text string, file *launchfile.File
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	rec := &warptrace.Recorder{Wants: warptrace.Spread(launchedSamples), Full: func() { cancel(warptrace.ErrFull) }}
+	rec.Full = func() { cancel(warptrace.ErrFull) }
 	dev, err := emu.New(target, emu.Options{Observer: rec, Only: rec.Wants})
 	if err != nil {
 		return nil, err

@@ -44,9 +44,13 @@ func (c *cluster) path(rank, number int) *[]Event { return &c.trace.Blocks[rank]
 // eventBytes and factBytes are the sizes of an event and of a fact with a few lines.
 const eventBytes, factBytes = 16, 160
 
-// take counts memory, in pieces of a mebibyte. It reports whether there is room.
+// piece is the memory in bytes that a cluster counts at once. It counts one at its start, so that many small
+// clusters count, too.
+const piece = 1 << 12
+
+// take counts memory in pieces. It reports whether there is room.
 func (c *cluster) take(n int) bool {
-	if c.pending += n; c.pending >= 1<<20 {
+	if c.pending += n; c.pending >= piece {
 		c.full = !c.l.recorder.take(c.pending)
 		c.pending = 0
 	}

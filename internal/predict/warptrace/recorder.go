@@ -136,6 +136,7 @@ func (l *launch) Cluster(info *observe.ClusterInfo) observe.ClusterObserver {
 	}
 	t := &Cluster{Index: info.Index, Updates: map[uint64]int{}}
 	c := &cluster{l: l, trace: t, meter: count.NewMeter(l.info), current: map[place]int32{}, works: map[uint64]int32{}}
+	c.take(piece)
 	for _, b := range info.Blocks {
 		warps := (b.Threads + 31) / 32
 		t.Blocks = append(t.Blocks, Block{Threads: b.Threads, Warps: make([][]Event, warps)})
