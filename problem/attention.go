@@ -124,6 +124,10 @@ func (a Attention) Check() error {
 		return fmt.Errorf("scale %v is not a finite number above zero: use 0 for 1/√D", a.Scale)
 	case math.IsNaN(a.Softcap) || math.IsInf(a.Softcap, 0) || a.Softcap < 0:
 		return fmt.Errorf("softcap %v is not a finite number above zero: use 0 for none", a.Softcap)
+	case !fitsF32(a.Scale):
+		return fmt.Errorf("scale %v is not a number that kernels compute with: use 0 for 1/√D, or %s", a.Scale, rangeF32)
+	case !fitsF32(a.Softcap):
+		return fmt.Errorf("softcap %v is not a number that kernels compute with: use 0 for none, or %s", a.Softcap, rangeF32)
 	case a.Causal && a.Window.Limited():
 		return fmt.Errorf("causal and a window: use the window %d,0, which is causal", a.Window.Left())
 	case a.Bias != "" && !slices.Contains(outputFormats, a.Bias):
@@ -147,6 +151,13 @@ func (a Attention) Check() error {
 	}
 	return a.checkBatch()
 }
+
+// rangeF32 are the positive normal numbers of 32 bits. Kernels get scales and soft caps in this format: a
+// smaller number could become 0, which selects the default.
+const rangeF32 = "a number from 1.2e-38 to 3.4e38"
+
+// fitsF32 reports whether a number is 0 or in rangeF32.
+func fitsF32(x float64) bool { return x == 0 || x >= 0x1p-126 && x <= math.MaxFloat32 }
 
 // checkScaleBlocks refuses blocks of rows without scales, and scales without blocks.
 func (a Attention) checkScaleBlocks() error {

@@ -50,15 +50,16 @@ func (a Attention) Sees(batch, query int) (first, last int) {
 		keys = a.KeyLengths()[batch]
 	}
 	at := query + keys - rows
+	most := rows + keys // a wider window hides nothing, and its limit may be as large as an int
 	last = keys
 	if a.Causal {
 		last = min(last, at+1)
 	}
 	if r := a.Window.Right(); r >= 0 {
-		last = min(last, at+r+1)
+		last = min(last, at+min(r, most)+1)
 	}
 	if l := a.Window.Left(); l >= 0 {
-		first = max(first, at-l)
+		first = max(first, at-min(l, most))
 	}
 	return min(first, keys), max(last, 0)
 }

@@ -114,7 +114,7 @@ func (s *Serving) scaleBlock() (q, kv int, err error) {
 func (s *Serving) add(p *problem.Attention) {
 	p.Window, _ = s.window()
 	p.ScaleBlockQ, p.ScaleBlockKV, _ = s.scaleBlock()
-	p.Softcap, p.Scale = float64(float32(s.Softcap)), float64(float32(s.SoftmaxScale))
+	p.Softcap, p.Scale = rounded(s.Softcap), rounded(s.SoftmaxScale)
 	p.Sinks, p.Masked, p.MaskBits = s.Sinks, s.Mask != "", s.Mask == "bits"
 	p.Queries, p.Keys, p.PageSize = s.placed(s.Queries, s.SeqlensQ), s.placed(s.Keys, s.SeqlensK), s.PageSize
 	if s.PageSize > 0 {
@@ -124,6 +124,15 @@ func (s *Serving) add(p *problem.Attention) {
 	if s.Strided {
 		p.Gaps = p.UsualGaps()
 	}
+}
+
+// rounded returns a number as a kernel gets it, in 32 bits. A number that would become 0 or infinite stays as it
+// is, and the check of the problem refuses it.
+func rounded(x float64) float64 {
+	if y := float64(float32(x)); y != 0 && !math.IsInf(y, 0) {
+		return y
+	}
+	return x
 }
 
 // placed returns the placement of sequences. Sequences that have lengths but no placement are padded.
