@@ -303,6 +303,7 @@ func TestRefusals(t *testing.T) {
 		"there must be at least one of each": func(p *Problem) { p.Parts = 0 },
 		"use a multiple of 4":                func(p *Problem) { p.D = 66 },
 		"use a multiple of their product":    func(p *Problem) { p.Layout, p.Heads, p.S = problem.BSHD, 2, 1 },
+		"2 heads and 4611686018427387904":    func(p *Problem) { p.Layout, p.Heads, p.S = problem.BSHD, 2, 1<<62 },
 		`layout "HBSD"`:                      func(p *Problem) { p.Layout = "HBSD" },
 	} {
 		p := good

@@ -42,7 +42,7 @@ func (p Problem) Check() error {
 		return fmt.Errorf("%d parts of %d rows: there must be at least one of each", p.Parts, p.Rows)
 	case p.Layout != "" && p.Layout != problem.BHSD && p.Layout != problem.BSHD:
 		return fmt.Errorf("layout %q: use %s or %s", p.Layout, problem.BHSD, problem.BSHD)
-	case p.bshd() && (p.Heads < 1 || p.S < 1 || p.Rows%(p.Heads*p.S) != 0):
+	case p.bshd() && (p.Heads < 1 || p.S < 1 || p.Rows%p.Heads != 0 || p.Rows/p.Heads%p.S != 0):
 		return fmt.Errorf("%d rows of %d heads and %d queries: use a multiple of their product", p.Rows, p.Heads, p.S)
 	case p.D < columns || p.D%columns != 0:
 		return fmt.Errorf("head dimension %d: use a multiple of %d", p.D, columns)
