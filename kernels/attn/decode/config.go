@@ -71,7 +71,7 @@ func Default(p problem.Attention, chip kernel.Chip) Config {
 		c.RowTiles *= 2
 	}
 	keys := 2 * c.RowTiles * bytes / max(p.D+p.DimV(), 1)
-	c.TileN = min(max(1<<(bits.Len(uint(keys))-1), c.RowTiles*groupKeys), mostTile(p.DimV()))
+	c.TileN = min(max(1<<bits.Len(uint(keys))/2, c.RowTiles*groupKeys), mostTile(p.DimV()))
 	for c.Stages > 2 && c.plan(p).total > usualShared {
 		c.Stages--
 	}
