@@ -181,7 +181,8 @@ func compute(t *testing.T, p problem.Attention, chip kernel.Chip, seed uint64) s
 
 // judge compares a result with float64 over the same quantised inputs. Its errors are those of
 // rounding P and O: weights in f16 are exact enough that O decides, and weights of one byte are wrong
-// by up to a sixteenth, or an eighth in e5m2.
+// by up to a sixteenth, or an eighth in e5m2. The LSE of one key is its logit, which the tensor cores of Hopper
+// compute with 13 bits after the point.
 func judge(t *testing.T, what string, in kerneltest.Inputs, weights string, r kerneltest.Result) {
 	t.Helper()
 	q, _ := in.Query(t)
@@ -191,7 +192,7 @@ func judge(t *testing.T, what string, in kerneltest.Inputs, weights string, r ke
 	}
 	most, rmse, lse := 2e-3, 1e-3, 2e-5
 	if weights != string(problem.F16) {
-		most, rmse, lse = 0.12, 0.016, 2e-3
+		most, rmse, lse = 0.12, 0.016, 4e-3
 	}
 	if in.P.Output == problem.BF16 {
 		most, rmse = max(most, 8*2e-3), max(rmse, 8e-3)
@@ -218,6 +219,7 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		{"head dimension", func(p *problem.Attention) { p.D = 80 }, "head dimension 80 is not supported: use 64, 96, 128, 192 or 256"},
+		{"large head dimension", func(p *problem.Attention) { p.D = 1 << 16 }, "head dimension 65536 is not supported: use 64, 96, 128, 192 or 256"},
 		{"page size", func(p *problem.Attention) { p.Keys, p.PageSize = problem.Paged, 1<<17 }, "pages of 131072 rows: use at most 65536"},
 		{"format", func(p *problem.Attention) { p.Keys, p.Format = problem.Paged, problem.U8 }, "format u8 is not supported: use e4m3 or e5m2"},
 		{"format of 16 bits", func(p *problem.Attention) { p.Format = problem.F16 }, "format f16 is not supported: use e4m3 or e5m2"},
