@@ -120,7 +120,7 @@ func (r *reference) expect(spread *rowsTensor) {
 		tiles[first] += mean
 		rows[first]++
 	}
-	e.RMSE = max(e.RMSE, math.Sqrt(squares/float64(len(spread.o))))
+	e.RMSE = max(e.RMSE, math.Sqrt(squares/float64(max(len(spread.o), 1))))
 	for i := range r.plainTiles {
 		t := &r.plainTiles[i]
 		t.Mean = max(t.Mean, tiles[t.First]/float64(max(rows[t.First], 1)))
