@@ -124,6 +124,9 @@ const (
 	maxSeq = 1 << 24
 	// maxRows keeps the number of a row of a tensor in a signed 32-bit integer.
 	maxRows = 1<<31 - 1
+	// mostSoftcap keeps the error of the logits, about 1e-7 of the soft cap, below that of rounding the
+	// weights to f16.
+	mostSoftcap = 4096.0
 	// maxSplits is the most blocks that share the keys of an item. It keeps products of a
 	// number of tiles and a number of blocks in 32 bits.
 	maxSplits = 1024
@@ -149,6 +152,10 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 	}
 	if p.Keys == problem.Paged {
 		list = append(list, attn.Rule(fmt.Sprintf("pages*page_size*Hkv <= %d", maxRows), fmt.Sprintf("the pages have at most %d rows of all heads", maxRows)))
+	}
+	if p.Softcap != 0 {
+		list = append(list, attn.Rule(fmt.Sprintf("softcap <= %.1f", mostSoftcap),
+			fmt.Sprintf("a soft cap is at most %.0f: a larger one needs more digits of tanh than the kernel computes, so leave it out", mostSoftcap)))
 	}
 	if c.Chunk > 0 {
 		list = append(list, attn.Rule(fmt.Sprintf("Skv <= %d", c.Chunk*maxSplits),

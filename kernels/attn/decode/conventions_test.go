@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -118,6 +120,23 @@ func TestSoftcapOfZeroIsNone(t *testing.T) {
 	}
 	in.P.Softcap = 0
 	judge(t, "softcap 0", in, newBench(t, emulator(t, ptx.SM90, 0, nil), in).Run(k))
+}
+
+// TestLargestSoftcap: the largest soft cap is exact enough, and a larger one is refused.
+func TestLargestSoftcap(t *testing.T) {
+	p := attends(1, 4, 1, 1, 60, 64)
+	p.Softcap = mostSoftcap
+	in := generate(t, "normal", p, 1)
+	b := newBench(t, emulator(t, ptx.SM89, 0, nil), in)
+	k, err := New(p, Default(p, h200), ptx.SM89)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge(t, "the largest soft cap", in, b.Run(k))
+	p.Softcap *= 2
+	if err := k.Serves(p, kernel.Chip{}); err == nil || !strings.Contains(err.Error(), "a soft cap is at most 4096") {
+		t.Errorf("a soft cap of %v: %v", p.Softcap, err)
+	}
 }
 
 // TestPagesOfAnySize: pages of 1, 4 and 24 rows, as FlashAttention-3 tests them.
