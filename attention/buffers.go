@@ -73,13 +73,13 @@ func (b *Buffers) batchAt(operand string) *device.Buffer {
 // memory returns the memory of the operands of a plan: the caller's buffers and the workspaces,
 // both of which it checks.
 func (b *Buffers) memory(plan *kernel.Plan, spaces []device.Buffer) (list []device.Slice, err error) {
-	for _, m := range plan.Memory {
+	for i, m := range plan.Memory {
 		at := b.at(m.Name)
 		if at == nil {
-			if have := spaces[0].Size(); have < m.Bytes {
+			if have := spaces[i].Size(); have < m.Bytes {
 				return nil, fmt.Errorf("workspace %s has %s, it needs %d: the problem of New must be the largest", m.Name, english.Count(have, "byte"), m.Bytes)
 			}
-			list, spaces = append(list, device.Slice{Buffer: spaces[0]}), spaces[1:]
+			list = append(list, device.Slice{Buffer: spaces[i]})
 			continue
 		}
 		if err := check16(m, *at); err != nil {
@@ -90,34 +90,43 @@ func (b *Buffers) memory(plan *kernel.Plan, spaces []device.Buffer) (list []devi
 	return list, nil
 }
 
-// workspaces returns the kernel's workspaces for launches on a stream, in the order of the
-// operands. It allocates them once and fills them with zeros, which every kernel accepts.
-func (op *Op) workspaces(s device.Stream) ([]device.Buffer, error) {
-	if list, ok := op.spaces[s]; ok {
-		return list, nil
+// workspaces returns the kernel's workspaces for launches on a stream, at the places of their operands, with at least
+// the sizes of a plan. A workspace that is too small is replaced. Earlier plans still use the old one, so it stays
+// allocated until Close.
+func (op *Op) workspaces(s device.Stream, plan *kernel.Plan) ([]device.Buffer, error) {
+	if op.spaces[s] == nil {
+		if op.spaces == nil {
+			op.spaces = map[device.Stream][]device.Buffer{}
+		}
+		op.spaces[s] = make([]device.Buffer, len(plan.Memory))
 	}
-	var list []device.Buffer
-	for _, m := range op.bound.Memory {
-		if (&Buffers{}).at(m.Name) != nil {
+	for i, m := range plan.Memory {
+		at, have := &op.spaces[s][i], int64(0)
+		if *at != nil {
+			have = (*at).Size()
+		}
+		if have >= m.Bytes || (&Buffers{}).at(m.Name) != nil {
 			continue
 		}
-		buf, err := op.dev.Alloc(m.Bytes)
-		if err == nil {
-			list = append(list, buf)
-			err = buf.Write(0, make([]byte, m.Bytes))
-		}
+		buf, err := op.zeros(max(m.Bytes, 2*have)) // twice, so that old ones take no more memory than the last
 		if err != nil {
-			for _, b := range list {
-				err = errors.Join(err, b.Free())
-			}
 			return nil, fmt.Errorf("workspace %s: %w", m.Name, err)
 		}
+		op.replaced, *at = append(op.replaced, *at), buf
 	}
-	if op.spaces == nil {
-		op.spaces = map[device.Stream][]device.Buffer{}
+	return op.spaces[s], nil
+}
+
+// zeros allocates a buffer of zeros, which every kernel accepts as its workspace.
+func (op *Op) zeros(bytes int64) (device.Buffer, error) {
+	buf, err := op.dev.Alloc(bytes)
+	if err != nil {
+		return nil, err
 	}
-	op.spaces[s] = list
-	return list, nil
+	if err := buf.Write(0, make([]byte, bytes)); err != nil {
+		return nil, errors.Join(err, buf.Free())
+	}
+	return buf, nil
 }
 
 // alloc allocates the buffers that are nil.
@@ -146,13 +155,27 @@ func (b *Buffers) free() (err error) {
 	return err
 }
 
-// freeSpaces frees the workspaces of streams.
-func (op *Op) freeSpaces(streams ...device.Stream) (err error) {
-	for _, s := range streams {
-		for _, buf := range op.spaces[s] {
+// clear fills the workspaces of a stream with zeros after a kernel was stopped, which leaves them as they are.
+// Plans use them, so they stay where they are.
+func (op *Op) clear(s device.Stream) (err error) {
+	for _, buf := range op.spaces[s] {
+		if buf != nil {
+			err = errors.Join(err, buf.Write(0, make([]byte, buf.Size())))
+		}
+	}
+	return err
+}
+
+// freeSpaces frees the workspaces of all streams.
+func (op *Op) freeSpaces() (err error) {
+	for _, list := range op.spaces {
+		op.replaced = append(op.replaced, list...)
+	}
+	for _, buf := range op.replaced {
+		if buf != nil {
 			err = errors.Join(err, buf.Free())
 		}
-		delete(op.spaces, s)
 	}
+	op.spaces, op.replaced = nil, nil
 	return err
 }

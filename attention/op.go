@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/kernel"
@@ -30,13 +28,14 @@ var ErrClosed = errors.New("the operation is closed")
 // Op computes one attention problem on one device. Several goroutines may use it; their
 // runs are done one after the other.
 type Op struct {
-	*loaded // its mutex also guards own and spaces
+	*loaded // its mutex also guards own, spaces and replaced
 	problem Problem
 	opt     Options
 	bound   *kernel.Plan // for the problem
 
-	own    Buffers                           // the buffers of Run
-	spaces map[device.Stream][]device.Buffer // the kernel's workspaces; nil is the stream of Launch
+	own      Buffers                           // the buffers of Run
+	spaces   map[device.Stream][]device.Buffer // the kernel's workspaces; nil is the stream of Launch
+	replaced []device.Buffer                   // workspaces that were too small for a later plan
 }
 
 // New chooses a kernel for the problem, builds it and loads it on the device.
@@ -126,7 +125,7 @@ func (op *Op) run(ctx context.Context, b Buffers) error {
 		return err
 	}
 	if err := w.Run(ctx); err != nil {
-		return errors.Join(err, op.freeSpaces(nil)) // a kernel that was stopped leaves them as they are
+		return errors.Join(err, op.clear(nil))
 	}
 	return nil
 }
@@ -150,7 +149,7 @@ func (op *Op) ready(s device.Stream, b Buffers) (*device.Work, error) {
 	if op.closed {
 		return nil, ErrClosed
 	}
-	spaces, err := op.workspaces(s)
+	spaces, err := op.workspaces(s, op.bound)
 	if err != nil {
 		return nil, err
 	}
@@ -170,5 +169,5 @@ func (op *Op) Close() error {
 		return nil
 	}
 	op.closed = true
-	return wrap(errors.Join(op.own.free(), op.freeSpaces(slices.Collect(maps.Keys(op.spaces))...), op.program.Close()))
+	return wrap(errors.Join(op.own.free(), op.freeSpaces(), op.program.Close()))
 }

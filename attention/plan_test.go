@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -32,10 +33,19 @@ func newServer(t testing.TB, dev device.Device, b, skv int) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { op.Close() })
-	s := &server{op: op, p: p}
-	for _, m := range op.bound.Memory {
-		if at := s.b.at(m.Name); at != nil {
-			if *at, err = dev.Alloc(m.Bytes); err != nil {
+	return &server{op, p, ones(t, op, p)}
+}
+
+// ones returns buffers for a problem of an operation. Numbers in e4m3 and scales are 1.
+func ones(t testing.TB, op *Op, p Problem) (b Buffers) {
+	t.Helper()
+	bound, err := op.program.Bind(p.Filled(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range bound.Memory {
+		if at := b.at(m.Name); at != nil {
+			if *at, err = op.dev.Alloc(m.Bytes); err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { (*at).Free() })
@@ -50,7 +60,68 @@ func newServer(t testing.TB, dev device.Device, b, skv int) *server {
 			}
 		}
 	}
-	return s
+	return b
+}
+
+// queued runs a plan whose values of V are all 1, and wants an output of ones.
+func queued(t *testing.T, op *Op, plan *Plan, o device.Buffer) {
+	t.Helper()
+	stream, err := op.dev.(device.Streamer).NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, o.Size())
+	if err := errors.Join(o.Write(0, got), plan.Queue(stream), stream.Sync(context.Background()), o.Read(0, got)); err != nil {
+		t.Fatal(err)
+	}
+	if want := slices.Repeat([]byte{0, 0x3c}, len(got)/2); !slices.Equal(got, want) {
+		t.Errorf("%s: the output is not 1", op.Kernel().Name)
+	}
+}
+
+// TestPlanOfASmallBatch makes plans for batches that have more parts than the batch of New, whose items fill the
+// GPU without splitting keys. Earlier plans still work.
+func TestPlanOfASmallBatch(t *testing.T) {
+	for _, name := range []string{"decode", "prefill"} {
+		p := Problem{Shape: Shape{B: 512, Hq: 8, Hkv: 8, Sq: 1, Skv: 2048, D: 64}}
+		op := newTestOp(t, open(t, ptx.SM89), p, Options{Kernel: name})
+		var plans []*Plan
+		var outputs []device.Buffer
+		for _, p.B = range []int{4, 1} {
+			b := ones(t, op, p)
+			plan, err := op.Plan(p, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plans, outputs = append(plans, plan), append(outputs, b.O)
+		}
+		for i, plan := range plans {
+			queued(t, op, plan, outputs[i])
+		}
+	}
+}
+
+// TestPlanAfterAStoppedLaunch uses a plan after a launch of the same operation was stopped at different places.
+func TestPlanAfterAStoppedLaunch(t *testing.T) {
+	if *deviceName != "" {
+		t.Skip("a GPU may be done before")
+	}
+	p := Problem{Shape: Shape{B: 2, Hq: 4, Hkv: 2, Sq: 1, Skv: 9000, D: 64}}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{Kernel: "decode"})
+	b := ones(t, op, p)
+	plan, err := op.Plan(p, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(5+20*i)*time.Millisecond)
+		err := op.Launch(ctx, b)
+		cancel()
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		queued(t, op, plan, b.O)
+	}
 }
 
 // ints writes 32-bit integers to a buffer.

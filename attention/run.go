@@ -135,7 +135,7 @@ func (op *Op) streamed(ctx context.Context, up, down []transfer) error {
 	s := op.opt.Stream
 	err := errors.Join(op.queue(s, up, down), s.Sync(ctx))
 	if err != nil {
-		err = errors.Join(err, op.freeSpaces(s))
+		err = errors.Join(err, op.clear(s))
 	}
 	return err
 }
