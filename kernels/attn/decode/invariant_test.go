@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -151,6 +152,37 @@ func TestInvariant(t *testing.T) {
 			b.SMs = batch.sms
 			if !bytes.Equal(sequence(b.run(configure(in.P)), batch.place, p.Sq), want) {
 				t.Errorf("%s, %v, %+v: the bits differ from those of the sequence alone", design.name, p, batch)
+			}
+		}
+	}
+}
+
+// TestInvariantWindow wants the same bits whatever the number of queries for which there is room. It decides which
+// rows share a tile, and so at which of many small chunks a tile begins to see keys.
+func TestInvariantWindow(t *testing.T) {
+	lefts := []int{990, 1010}
+	if *full {
+		for left := 300; left < 1000; left += 23 {
+			lefts = append(lefts, left)
+		}
+	}
+	for _, left := range lefts {
+		p := attends(1, 3, 1, 70, 1400, 64)
+		p.LSE, p.Window = true, problem.NewWindow(left, 0)
+		c := PrefillInvariant(p, kernel.Chip{})
+		c.TileN, c.Chunk = 64, 64
+		alone := rescaled(generate(t, "normal", p, uint64(left)))
+		want := sequence(newBench(t, emulator(t, ptx.SM90, 0, nil), alone).run(c), 0, p.Sq)
+		for _, room := range []int{83, 97, 128} {
+			batch := company{sequences: 1, longestQ: room, longest: p.Skv, queries: problem.Padded, keys: problem.Paged, pageSize: 16}
+			in := batch.with(t, alone, rand.New(rand.NewPCG(1, 1)))
+			checker := check.New()
+			got := sequence(newBench(t, emulator(t, ptx.SM90, 0, checker), in).run(c), 0, p.Sq)
+			if !bytes.Equal(got, want) {
+				t.Errorf("%v, room for %d queries: the bits differ", p, room)
+			}
+			for _, f := range checker.Findings() {
+				t.Errorf("%v, room for %d queries: %v", p, room, f)
 			}
 		}
 	}

@@ -87,6 +87,11 @@ type merger struct {
 	lane   build.U32 // the thread's number among these lanes
 	column build.U32
 	stride build.U32 // rows from part to part
+	// The merge counts parts from first up to end, without end. first is 0 except for chunks whose first one
+	// depends on the other rows of the tile. Chunks then count from a multiple of lanes, so that a chunk of a
+	// sequence always has the same lane, and the order of the sums is that of any other tile.
+	first, end build.U32
+	shifted    bool // first may be larger than 0
 }
 
 func (g *gen) newMerger(it item, scale build.F32) *merger {
@@ -96,7 +101,22 @@ func (g *gen) newMerger(it item, scale build.F32) *merger {
 		m.stride = g.k.U32(uint32(g.c.tileRows()))
 	}
 	m.lane, m.column = g.lane.And(m.lanes-1), g.tid.And(perRow-1).MulLo(laneVector)
+	m.end = it.parts
+	if m.shifted = g.c.Chunk > 0 && g.c.RowBlocks && g.p.Window.Limited(); m.shifted {
+		tile0, _ := g.tiles(it)
+		m.first = part.Divide(g.k, tile0, g.c.Chunk/g.c.TileN).And(m.lanes - 1)
+		m.end = m.end.Add(m.first)
+	}
 	return m
+}
+
+// exists reports whether the merge counts a part.
+func (m *merger) exists(number build.U32) build.Pred {
+	p := number.SetpLt(m.end)
+	if m.shifted {
+		p = p.And(number.SetpGe(m.first))
+	}
+	return p
 }
 
 // sum sums and writes all rows of the item, with n rows of a thread at a time.
@@ -110,9 +130,9 @@ func (m *merger) sum(rows build.U32, n int) {
 		}
 		s := m.open(number, n)
 		s.fill()
-		k.Loop(0, m.it.parts, m.lanes, func(from build.U32) {
+		k.Loop(0, m.end, m.lanes, func(from build.U32) {
 			s.weigh(from)
-			k.Loop(0, m.it.parts.Sub(from).Min(m.lanes), s.group, func(at build.U32) { s.add(at) })
+			k.Loop(0, m.end.Sub(from).Min(m.lanes), s.group, func(at build.U32) { s.add(at) })
 		})
 		s.store()
 	})
@@ -151,6 +171,9 @@ func (m *merger) open(number build.U32, n int) *rowSums {
 		s.o = append(s.o, build.Vars(k.F32(0), laneVector))
 	}
 	part0 := g.partial(m.it, k.U32(0), number)
+	if m.shifted {
+		part0 = part0.Sub(m.first.MulWide(m.stride))
+	}
 	s.stats = g.partialL.Addr().Add(part0.Shl(3))
 	s.from = build.NewVar(g.partialO.Addr().Add(part0.MulLo(4 * g.dv)).Add(m.column.Shl(2).CvtU64()))
 	s.copied, s.slot = build.NewVar(k.U32(0)), build.NewVar(k.U32(0))
@@ -182,10 +205,10 @@ func (s *rowSums) place(slot build.U32, p, i int) build.Shared[build.F32] {
 func (s *rowSums) copy(slot build.U32) {
 	g := s.g
 	first := s.copied.Get()
-	g.k.If(first.SetpLt(s.it.parts), func() {
+	g.k.If(first.SetpLt(s.end), func() {
 		from, stride := s.from.Get(), s.stride.MulWide(4*g.dv)
 		for p := range s.group {
-			exists := first.Add(p).SetpLt(s.it.parts)
+			exists := s.exists(first.Add(p))
 			for i := range s.rows {
 				at := build.GlobalAt[build.F32](from).Plus(i * s.step * g.dv)
 				g.k.CpAsyncCgSrcSize(s.place(slot, p, i), at, 4*laneVector, s.size[i].Selp(0, exists))
@@ -207,7 +230,7 @@ func (s *rowSums) weigh(from build.U32) {
 	var stats [][2]*build.Var[build.F32]
 	for i, r := range s.rows { // a part beyond the last one counts as a row without keys
 		stat := [2]*build.Var[build.F32]{build.NewVar(k.F32(part.Unseen)), build.NewVar(k.F32(0))}
-		k.If(r.exists.And(mine.SetpLt(s.it.parts)), func() {
+		k.If(r.exists.And(s.exists(mine)), func() {
 			for e, x := range at.Plus(2 * i * s.step).LdV2() {
 				stat[e].Set(x)
 			}
