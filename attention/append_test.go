@@ -303,7 +303,7 @@ func TestMergeRefuses(t *testing.T) {
 		"set LSE":                       func(p *Problem) { p.LSE = false },
 		"leave out the sinks":           func(p *Problem) { p.Sinks = true },
 		"use contiguous ones":           func(p *Problem) { p.Gaps.O[2] = 16 },
-		"there must be at least one of": func(p *Problem) { p.B = 0 },
+		"every extent must be at least": func(p *Problem) { p.B, p.Hq, p.Hkv = -1, -2, -2 },
 	} {
 		p := good
 		change(&p)

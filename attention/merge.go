@@ -18,6 +18,9 @@ type MergeProblem = merge.Problem
 // Their number of keys need not be that of p.
 func MergeOf(p Problem, parts int) (MergeProblem, error) {
 	p = p.Filled()
+	if err := p.Check(); err != nil {
+		return MergeProblem{}, wrap(err)
+	}
 	m := MergeProblem{Parts: parts, Rows: p.O().Rows(), D: p.DimV(), Input: p.Output, Output: p.Output, LSE: true, Layout: p.Layout, Heads: p.Hq, S: p.Sq}
 	if p.Queries == problem.Packed {
 		m.S = int(p.Names()["total_q"].Int64())

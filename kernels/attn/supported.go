@@ -39,9 +39,9 @@ func CheckHeads(p problem.Attention, headDims []int, scalings ...problem.Scaling
 	case !slices.Contains(scalings, p.Scaling):
 		return fmt.Errorf("scaling %s is not supported: use %s", p.Scaling, english.Or(scalings))
 	case p.Window.Limited() || p.Softcap != 0 || p.Sinks:
-		return fmt.Errorf("windows, softcap and sinks are not supported")
+		return fmt.Errorf("windows, softcap and sinks are not supported: only decode and prefill support them")
 	case p.Masked || p.Ragged():
-		return fmt.Errorf("masks in memory and sequences of different lengths are not supported")
+		return fmt.Errorf("masks in memory and sequences of different lengths are not supported: only decode and prefill support them")
 	case p.Bias != "" || p.Rope != "":
 		return fmt.Errorf("a bias of the logits and rotary embeddings are not supported")
 	case p.FormatQ != "":
