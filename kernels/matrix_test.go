@@ -181,8 +181,8 @@ func compute(t *testing.T, p problem.Attention, chip kernel.Chip, seed uint64) s
 
 // judge compares a result with float64 over the same quantised inputs. Its errors are those of
 // rounding P and O: weights in f16 are exact enough that O decides, and weights of one byte are wrong
-// by up to a sixteenth, or an eighth in e5m2. The LSE of one key is its logit, which the tensor cores of Hopper
-// compute with 13 bits after the point.
+// by up to a sixteenth, or an eighth in e5m2. The LSE of one key is its logit. The tensor cores of Hopper
+// keep 13 bits of each sum of 32 products, so the error of a logit grows with the head dimension.
 func judge(t *testing.T, what string, in kerneltest.Inputs, weights string, r kerneltest.Result) {
 	t.Helper()
 	q, _ := in.Query(t)
@@ -192,7 +192,7 @@ func judge(t *testing.T, what string, in kerneltest.Inputs, weights string, r ke
 	}
 	most, rmse, lse := 2e-3, 1e-3, 2e-5
 	if weights != string(problem.F16) {
-		most, rmse, lse = 0.12, 0.016, 4e-3
+		most, rmse, lse = 0.12, 0.016, 2e-3*max(1, float64(in.P.D)/128)
 	}
 	if in.P.Output == problem.BF16 {
 		most, rmse = max(most, 8*2e-3), max(rmse, 8e-3)

@@ -216,6 +216,9 @@ func (c Config) Check(p problem.Attention, t ptx.Target) error {
 		return fmt.Errorf("pages of any size, but the keys are not paged")
 	case c.Chunk < 0 || c.Chunk%c.TileN != 0:
 		return fmt.Errorf("chunks of %d keys: use 0 or a multiple of the %d keys of a tile", c.Chunk, c.TileN)
+	case c.Chunk > 0 && c.RowBlocks && c.teams() > 1:
+		// A team takes every teams-th tile from the first that any row of the tile sees.
+		return fmt.Errorf("%d teams of warps: bits that do not depend on the other rows of a tile need one team: use 4 warps and 4 row tiles", c.teams())
 	}
 	if err := attn.CheckRules(c.rules(p), p); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device/emu/check"
@@ -185,6 +186,20 @@ func TestInvariantWindow(t *testing.T) {
 				t.Errorf("%v, room for %d queries: %v", p, room, f)
 			}
 		}
+	}
+}
+
+// TestInvariantTeams refuses configurations whose teams would take other tiles beside other rows.
+func TestInvariantTeams(t *testing.T) {
+	p := attends(1, 2, 2, 70, 1400, 64)
+	c := PrefillInvariant(p, kernel.Chip{})
+	c.Warps = 8
+	if err := c.Check(p, ptx.SM90); err == nil || !strings.Contains(err.Error(), "need one team: use 4 warps and 4 row tiles") {
+		t.Error(err)
+	}
+	c.Chunk = 0
+	if err := c.Check(p, ptx.SM90); err != nil {
+		t.Error(err)
 	}
 }
 
