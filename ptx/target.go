@@ -105,8 +105,14 @@ func (t Target) MinVersion() Version {
 		return Version{5, 0}
 	case t.SM >= 53:
 		return Version{4, 2}
-	case t.SM >= 52:
+	case t.SM >= 52 || t.SM == 37:
 		return Version{4, 1}
+	case t.SM >= 50 || t.SM == 32:
+		return Version{4, 0}
+	case t.SM >= 35:
+		return Version{3, 1}
+	case t.SM >= 30:
+		return Version{3, 0}
 	}
-	return Version{4, 0}
+	return Version{2, 0}
 }

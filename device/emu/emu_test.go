@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,3 +139,17 @@ func bytesOf(v ...uint32) []byte {
 }
 
 func f32bits(v float32) uint32 { return math.Float32bits(v) }
+
+// TestNarrowGridID wants the low bits of %gridid from the narrow reads that old code has.
+func TestNarrowGridID(t *testing.T) {
+	got := runText(t, kernelText(`
+	mov.u32 %r1, %gridid;
+	mov.u16 %h1, %gridid;
+	cvt.u32.u16 %r2, %gridid;
+	st.global.u32 [%rd0], %r1;
+	st.global.u16 [%rd0+4], %h1;
+	st.global.u32 [%rd0+8], %r2;`), 1, 1, 12)
+	if want := []byte{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("the first launch has %%gridid %v, want %v", got, want)
+	}
+}

@@ -18,6 +18,7 @@ var Kinds = []struct{ Name, Doc string }{
 	{"local-too-large", "more local variables than a thread may have"},
 	{"target-too-low", "the module's .target lacks what is used"},
 	{"version-too-low", "the module's .version lacks what is used"},
+	{"retired-target", "assemblers have dropped the target"},
 	{"retired-instruction", "newer versions and architectures have dropped the instruction"},
 	{"uninit-register", "a register is read where no path has written it"},
 	{"constant-range", "a constant does not fit the size of its type and is cut"},

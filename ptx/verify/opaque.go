@@ -48,7 +48,8 @@ func (d *decoder) opaque(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operand
 	if c := &elems[0]; c.Kind == ptx.RegOperand && c.Comp == 0 && c.Sym.Vec > 0 {
 		coords, got = nil, int(c.Sym.Vec)
 	}
-	if got != n && !(n == 4 && got == 3) { // the fourth element is often ignored
+	// Four coordinates fit every texture; those that its geometry does not have are ignored.
+	if got != n && !(n == 4 && got == 3) && !(got == 4 && p.Kind == isa.Texture) {
 		d.errorf(in, o, "bad-operand", "%s has %s; the geometry takes %d", o, english.Count(got, "coordinate"), n)
 		return
 	}

@@ -191,7 +191,8 @@ func (d *decoder) special(in *ptx.Inst, o *ptx.Operand, t ptx.Type) {
 		d.errorf(in, o, "bad-operand", "%s can only be read by mov; move it into a register first", s.Name)
 		return
 	}
-	narrow := t.Bits() == 16 && s.Type.Bits() == 32 // old code reads %tid.x as 16 bits
+	// Old code reads %tid.x as 16 bits, and %gridid, which grew twice, as 16 or 32 bits.
+	narrow := t.Bits() == 16 && s.Type.Bits() == 32 || s.Name == "%gridid" && (t.Bits() == 16 || t.Bits() == 32)
 	if t != s.Type && !(agrees(s.Type, t, false) || narrow && t.Class() != ptx.ClassFloat) {
 		d.errorf(in, o, "type-mismatch", "%s is .%s; the operand is .%s", s.Name, s.Type, t)
 	}

@@ -117,8 +117,13 @@ var directiveNeeds = map[string]isa.Needs{
 	".blocksareclusters": needs(90, 9, 0),
 }
 
-// header checks that the version of the module knows its target.
+// header checks that the version of the module knows its target. The targets before sm_20 have
+// another arithmetic: they flush subnormals without .ftz, and no assembler in use knows them.
 func (k *checker) header() {
+	if k.m.Target.SM < 20 {
+		k.errorf(-1, ptx.Pos{}, "retired-target", ".target %s is retired; write sm_20 or a later one", k.m.Target)
+		return
+	}
 	if v := k.m.Target.MinVersion(); k.m.Version.Less(v) {
 		k.errorf(-1, ptx.Pos{}, "version-too-low", ".target %s needs .version %s; the module says %s", k.m.Target, v, k.m.Version)
 	}
