@@ -44,7 +44,7 @@ type class struct {
 	scope            scope
 	async            bool // the accesses are asynchronous
 	proxy            bool // the accesses go through the async proxy
-	relaxed          bool // barriers: neither release nor acquire; loads and atomics: .relaxed is written
+	relaxed          bool // barriers: neither release nor acquire; loads and atomics: an order is written that is no acquire
 	rows             bool // it loads rows of a matrix: see rowLoads
 	read             bool // cp.async.bulk.wait_group.read
 	keep             int  // N of wait_group
@@ -115,7 +115,7 @@ func (c *class) access(in *observe.Inst, k isa.Class) {
 	switch k.Role {
 	case isa.RoleAtomic, isa.RoleReduction, isa.RoleAsyncReduction:
 		c.atomic, c.strong, c.blind = true, true, k.Role != isa.RoleAtomic
-		c.relaxed = sem == "relaxed"
+		c.relaxed = sem == "relaxed" || sem == "release"
 	default:
 		c.relaxed = k.Role == isa.RoleLoad && sem == "relaxed"
 		c.strong = sem != "" || in.Has("volatile") || in.Has("mmio")
