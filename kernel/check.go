@@ -147,5 +147,9 @@ func entryNames(m *ptx.Module) string {
 	if len(names) == 0 {
 		return "no entry at all"
 	}
+	const most = 50
+	if n := len(names) - most; n > 0 {
+		names = append(names[:most:most], fmt.Sprintf("%d more", n))
+	}
 	return strings.Join(names, ", ")
 }

@@ -189,7 +189,8 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 	case ptx.SinkOperand:
 		return p.Access != Read
 	}
-	return (p.Pair == nil || p.PairOpt) && m.Count(p) == 0 && (p.Access == Read || o.Kind == ptx.RegOperand)
+	undeclared := o.Kind == ptx.SymOperand && o.Sym.Kind == ptx.UndefinedSymbol // reported as such
+	return (p.Pair == nil || p.PairOpt) && m.Count(p) == 0 && (p.Access == Read || o.Kind == ptx.RegOperand || undeclared)
 }
 
 // vectorFits reports whether a vector operand has the right length. mov packs and unpacks

@@ -223,6 +223,6 @@ func (k *checker) pairBarriers() {
 		default:
 			continue
 		}
-		k.found = append(k.found, a.found)
+		k.add(a.found)
 	}
 }

@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -19,7 +20,7 @@ func Check(m *ptx.Module) []finding.Finding {
 }
 
 func newChecker(m *ptx.Module) *checker {
-	k := &checker{m: m, dec: newDecoder(), files: map[int]string{}}
+	k := &checker{m: m, dec: newDecoder(), files: map[int]string{}, listed: map[finding.Severity]int{}}
 	k.dec.newer = isa.Newest.Less(m.Version)
 	for _, it := range m.Items {
 		if f, ok := it.(*ptx.File); ok {
@@ -45,6 +46,7 @@ type checker struct {
 	dec    *decoder
 	found  []finding.Finding
 	files  map[int]string
+	listed map[finding.Severity]int
 	bars   barrierUse
 	shared *SharedUse // nil until needed
 	// errorsOnly skips the analyses that lead only to warnings, and the search for registers
@@ -92,7 +94,26 @@ func (k *checker) warnf(stmt int, pos ptx.Pos, kind, format string, args ...any)
 // report adds a finding about a statement of the current function. stmt is -1 for
 // a finding that is about no statement.
 func (k *checker) report(stmt int, s finding.Severity, pos ptx.Pos, kind, msg string) {
-	k.found = append(k.found, k.finding(stmt, s, pos, kind, msg))
+	if k.listed[s] < mostFindings {
+		k.add(k.finding(stmt, s, pos, kind, msg))
+	}
+}
+
+// mostFindings is how many findings of one severity a module may have, and mostMessage how many
+// bytes a message may have. A text that is no PTX at all would otherwise give gigabytes of them.
+const mostFindings, mostMessage = 1000, 2000
+
+func (k *checker) add(f finding.Finding) {
+	if len(f.Message) > mostMessage {
+		f.Message = strings.ToValidUTF8(f.Message[:mostMessage], "") + "…"
+	}
+	switch k.listed[f.Severity]++; {
+	case k.listed[f.Severity] > mostFindings:
+		return
+	case k.listed[f.Severity] == mostFindings:
+		f.Message += fmt.Sprintf("; there may be more %ss, which are not listed", f.Severity)
+	}
+	k.found = append(k.found, f)
 }
 
 // finding makes the finding that report adds.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
 // hostile lists programs on which a naive analysis takes quadratic time.
@@ -90,5 +92,22 @@ func TestBudgets(t *testing.T) {
 		if got := u.Reg(register(t, f, "%r1")); got != Varies {
 			t.Errorf("%d early exits: %%r1 is %s", tt.n, got)
 		}
+	}
+}
+
+// TestManyFindings wants the findings of a hopeless text to be limited, and one of each severity
+// however many there are of the others.
+func TestManyFindings(t *testing.T) {
+	m, _ := kernelOf(t, "bar.sync 0, 33;\n"+strings.Repeat("add.u32 %r1, %tid.x, 1;\n", 3*mostFindings)+
+		"mov.u16 %h1, "+"100000;\n"+"mov.b32 {"+strings.Repeat("%h1, ", mostMessage)+"%h1}, %r1;\nret;")
+	count := map[finding.Severity]int{}
+	for _, f := range Check(m) {
+		count[f.Severity]++
+		if len(f.Message) > mostMessage+100 {
+			t.Errorf("a message has %d bytes: %.100s", len(f.Message), f.Message)
+		}
+	}
+	if count[finding.Error] != mostFindings || count[finding.Warning] == 0 {
+		t.Errorf("found %v", count)
 	}
 }
