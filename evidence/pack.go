@@ -146,7 +146,9 @@ func unpack(r io.Reader, dir string, most int64) error {
 		if h.Size > mostOf(name) {
 			return fmt.Errorf("%s has %d bytes, which is too large for evidence", h.Name, h.Size)
 		}
-		if err := unpackFile(filepath.Join(dir, filepath.FromSlash(name)), t); err != nil {
+		if err := unpackFile(filepath.Join(dir, filepath.FromSlash(name)), t); errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("%s is there twice: an export holds one store", name)
+		} else if err != nil {
 			return err
 		}
 		found++

@@ -93,6 +93,23 @@ func TestUnpackElsewhere(t *testing.T) {
 	}
 }
 
+// TestUnpackTwice wants an archive of two stores to be refused by name.
+func TestUnpackTwice(t *testing.T) {
+	var file bytes.Buffer
+	w := tar.NewWriter(&file)
+	for _, name := range []string{"monday/log/00000001.json", "tuesday/log/00000001.json"} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := evidence.Unpack(&file, t.TempDir()); err == nil || err.Error() != "log/00000001.json is there twice: an export holds one store" {
+		t.Error(err)
+	}
+}
+
 // TestExportDamaged wants a damaged store to be refused.
 func TestExportDamaged(t *testing.T) {
 	s, _ := filled(t)
