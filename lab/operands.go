@@ -131,6 +131,8 @@ const (
 	angleStream = 0xa9
 	scaleStream = 0x5c
 	staleStream = 0x57
+	// biasedStream is for shapes.
+	biasedStream = 0xb5
 )
 
 // options returns the options of the reference for these inputs.

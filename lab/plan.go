@@ -8,6 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
@@ -214,6 +215,8 @@ func Quick() Plan {
 			{Shape: length(1, 2, 200), Seed: 3, Distribution: "ties"}, // shows a maximum that misses columns
 			{Shape: length(1, 2, 80), Seed: 2, Distribution: "negative"},
 			{Shape: length(1, 2, 80), Seed: 3, Distribution: "sparse"},
+			{Shape: length(1, 2, 80), Seed: 4, Distribution: "subnormal"},
+			{Shape: length(1, 2, 200), Seed: 4, Distribution: gate.Biased},
 			{Shape: length(1, 2, 33), Seed: 1, Distribution: "tiny"},
 			{Shape: length(1, 2, 33), Seed: 1, Distribution: "zeros"},
 			{Shape: length(2, 8, 256), Name: "mission256", Seed: 2, Distribution: "normal", Whole: true},

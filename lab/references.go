@@ -91,6 +91,9 @@ func bareReference(ctx context.Context, a *Subject, c Case, in *inputs, rows int
 	if err != nil {
 		return nil, err
 	}
+	if c.Distribution == gate.Biased {
+		p.truncate()
+	}
 	if r.plain, r.plainDequantised, err = r.compare(p); err != nil {
 		return nil, err
 	}

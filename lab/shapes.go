@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
@@ -269,6 +270,24 @@ func (d *deriver) someRows() int { return max(min(d.tileQ, 64), 4) }
 // manyHeads is the number of heads from which on a derived case has heads of different magnitudes.
 const manyHeads = 9
 
+// biased returns cases with many keys and a V whose mean is not zero. Errors of one sign, as of sums that are
+// truncated, add up over many keys, and only the mean of V shows them: normal rows of V add up to so little
+// that rounding the weights hides them. The rounded weights of a row move all its columns alike, so there are
+// several rows. Their random numbers are their own.
+func (d *deriver) biased() (cases []Case) {
+	if d.m.p.Depth < RingsAndEdge {
+		return nil
+	}
+	const most = 1 << 21 // pairs of rows and keys: the emulator needs time for each
+	r := rand.New(rand.NewPCG(d.m.p.Seed, biasedStream))
+	for i, s := range d.shapes([]extents{{1, 1, 1, 16, 1024 + r.IntN(400)}, {1, 1, 1, 8, 8192 + r.IntN(1024)}}) {
+		if s.Sq*s.Skv <= most {
+			cases = append(cases, Case{Shape: s, Seed: uint64(3 + i), Distribution: gate.Biased})
+		}
+	}
+	return cases
+}
+
 // cases returns the derived cases of the correctness gate.
 func (d *deriver) cases() (cases []Case) {
 	if d.m.p.Depth == Listed {
@@ -307,7 +326,7 @@ func (d *deriver) cases() (cases []Case) {
 		}
 		cases = append(cases, one)
 	}
-	return cases
+	return append(cases, d.biased()...)
 }
 
 // remainders returns n problems with one or two heads whose lengths leave remainders all over

@@ -140,6 +140,55 @@ func constant(m *maker, p place, row []float32) {
 // lean makes rows that point mostly in the direction of their head.
 func lean(m *maker, p place, row []float32) { m.along(p, row, 1) }
 
+// largeK and largeV are the largest magnitudes of K and V in the inputs of subnormal. With a scale that maps
+// them to 448, the other numbers are subnormal in e4m3: multiples of 2^-9 below 2^-6.
+const (
+	largeK = 448 * 64
+	largeV = 448
+)
+
+// subnormalQ makes rows of Q for the keys of subnormalK. Their first element is 2, so the large row of K gets
+// a logit of -57344/√D, and no weight.
+func subnormalQ(m *maker, p place, row []float32) {
+	m.scaled(p, row, 2)
+	row[0] = 2
+}
+
+// subnormalK makes rows of K with elements from -7/8 to 7/8. One row of each head has -largeK in its first
+// column, and with one scale per head the codes of all others in e4m3 are subnormal, 0 or -0.
+func subnormalK(m *maker, p place, row []float32) {
+	m.sevenths(p, row, 1.0/8)
+	row[0] = 0
+	if p.s == m.unseen(p) {
+		row[0] = -largeK
+	}
+}
+
+// subnormalV makes the same rows, 64 times as small, for V. The row without weight has largeV in all columns.
+func subnormalV(m *maker, p place, row []float32) {
+	m.sevenths(p, row, 1.0/512)
+	if p.s == m.unseen(p) {
+		for i := range row {
+			row[i] = largeV
+		}
+	}
+}
+
+// sevenths fills a row with multiples of a step, from -7 to 7. Zeros have either sign.
+func (m *maker) sevenths(p place, row []float32, step float64) {
+	for i := range row {
+		x := m.own.at(m.first(p) + uint64(i))
+		row[i] = float32(math.Copysign(step*float64(x>>1%8), float64(x&1)-0.5))
+	}
+}
+
+// unseen returns the row of K and V that gets no weight in the inputs of subnormal. It is not the first one,
+// which may be the only one that a causal row sees.
+func (m *maker) unseen(p place) int {
+	most := max(m.shape.Skv-1, 1)
+	return min(1+int(m.shared.at(uint64(p.b*m.shape.Hkv+p.h))%uint64(most)), m.shape.Skv-1)
+}
+
 // rising makes rows whose component along the direction of their head grows from 0 to
 // 4 over the sequence.
 func rising(m *maker, p place, row []float32) {

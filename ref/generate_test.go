@@ -23,6 +23,7 @@ var golden = map[string]string{
 	"ties":         "4bec9d13c9bace9a",
 	"one-hot":      "75250d4e5d7471ee",
 	"constant-v":   "0223a69ad2c031b7",
+	"biased-v":     "81c21a198e46c46a",
 	"rising":       "28f31ad5a9bff4fc",
 	"falling":      "2a99d719640b7224",
 	"negative":     "969b259ec70d2d66",
@@ -31,6 +32,7 @@ var golden = map[string]string{
 	"heads":        "3e35c0d27f2f7d1a",
 	"large-q":      "089553b0b0e5c9d6",
 	"large-k":      "3b3a5cb9c5d402c2",
+	"subnormal":    "4b85c9f7f73af6f2",
 	"sparse":       "ab1497a32d90882b",
 	"tiny":         "45fbdb5ad43c097b",
 	"zeros":        "881558fddf4e19ef",
@@ -245,6 +247,21 @@ func TestMeaning(t *testing.T) {
 		t.Errorf("negative: the logits of only %d of %d rows are small enough, and %d rows have positive ones", low, rows, opposite)
 	}
 	eachRow("zeros", func(_ *Inputs, _ Row, o, _ []float64) bool { return slices.Max(o) == 0 })
+	eachRow("biased-v", func(_ *Inputs, _ Row, o, _ []float64) bool {
+		return !slices.ContainsFunc(o, func(x float64) bool { return !(math.Abs(x) > 0.8) || !(math.Abs(x) < 1.2) })
+	})
+	eachRow("subnormal", func(in *Inputs, at Row, o, logits []float64) bool {
+		h := s.HeadKV(at.H)
+		unseen := slices.Index(logits, slices.Min(logits))
+		for j := range logits {
+			for _, x := range in.V.row(at.B, h, j) {
+				if small := math.Abs(float64(x)) <= largeV*0x1p-15; small != (j != unseen) {
+					return false
+				}
+			}
+		}
+		return logits[unseen] < -5000 && slices.Max(o) < 1.0/64 && slices.Max(in.K.row(at.B, h, unseen)) < 1
+	})
 	overflows := 0
 	eachRow("large-logits", func(_ *Inputs, _ Row, _, logits []float64) bool {
 		if slices.Max(logits) > 89 { // e^89 overflows a float32

@@ -31,6 +31,9 @@ const (
 // Equal is the distribution in which half of the rows have equal logits.
 const Equal = "equal"
 
+// Biased is the distribution in which V has a mean other than zero.
+const Biased = "biased-v"
+
 // Impostors lists all impostors.
 var Impostors = []string{Zeros, Constant, MeanOfV, SwapHeads, ShiftRows, MissingTile, MissingKey, Tail}
 
@@ -48,6 +51,8 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 	}
 	peaked := distribution == "one-hot" || distribution == "large-logits" // each row of O is a row of V
 	switch {
+	case distribution == "subnormal" && p.Format.OneByte() && p.Format != problem.E4M3 && p.Format != problem.E5M2:
+		return "all rows of V that have weight may be rounded to zero"
 	case distribution == "sparse" && s.Skv < TileOfKeys:
 		return "the rows of V that are seen may all be zero"
 	case impostor == SwapHeads && s.B*s.Hq < 2:
@@ -116,6 +121,7 @@ var blind = map[string]struct {
 	"tiny":       {nil, "O is smaller than any tolerance"},
 	"constant-v": {[]string{Constant, MeanOfV, SwapHeads, ShiftRows, MissingTile, MissingKey}, "all rows of V are equal"},
 	"falling":    {[]string{ShiftRows, MissingTile, MissingKey}, "the first keys have all the weight"},
+	Biased:       {[]string{MeanOfV, ShiftRows, SwapHeads, MissingTile, MissingKey}, "every row of O is nearly the mean of V"},
 	"rising":     {[]string{ShiftRows}, "the last keys have all the weight, in every row"},
 	"outliers":   {[]string{Tail}, "outliers change the errors more than a row does"},
 	"steps":      {[]string{MissingTile, MissingKey}, "a few groups of keys have all the weight"},
