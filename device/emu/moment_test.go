@@ -73,6 +73,13 @@ func TestMoment(t *testing.T) {
 	if !slices.Equal(one[0], again[0]) || !slices.Equal(one[1], again[1]) {
 		t.Error("the same moment gives other values")
 	}
+	numbers := map[uint64]bool{}
+	for moment := range uint64(8) {
+		numbers[run(1 + moment)[0][3]&1] = true
+	}
+	if len(numbers) != 2 {
+		t.Error("the number of SMs is always even, or always odd")
+	}
 	high := 0
 	for i := 0; i < len(one[0]); i += 4 {
 		sm := one[0][i]

@@ -46,10 +46,7 @@ func (w *Warp) specialValue(name string, lane int) uint64 {
 	case "%smid":
 		return b.Launch.sm(b.index)
 	case "%nsmid":
-		if b.Launch.Moment != 0 {
-			return mostSMs
-		}
-		return uint64(b.Launch.SMs)
+		return b.Launch.numberOfSMs()
 	case "%gridid":
 		return b.Launch.ID + b.Launch.Moment>>32
 	case "%lanemask_eq":
@@ -82,16 +79,22 @@ func (w *Warp) specialValue(name string, lane int) uint64 {
 	return 0
 }
 
-// mostSMs is the number of SMs that a launch with a Moment sees. PTX does not promise that the
-// numbers of SMs are contiguous, or that they are smaller than the number that the host knows.
-const mostSMs = 256
+// numberOfSMs returns the number of SMs that a launch sees. With a Moment it is a number from 129 to 256, even
+// or odd: PTX does not promise that the numbers of SMs are contiguous, or that they are smaller than the number
+// that the host knows.
+func (l *launch) numberOfSMs() uint64 {
+	if l.Moment == 0 {
+		return uint64(l.SMs)
+	}
+	return 129 + l.random(-1)%128
+}
 
 // sm returns the number of the SM that a block runs on.
 func (l *launch) sm(block int) uint64 {
 	if l.Moment == 0 {
 		return uint64(block % l.SMs)
 	}
-	return l.random(block) % mostSMs
+	return l.random(block) % l.numberOfSMs()
 }
 
 // random returns 24 bits that depend on the moment and on a block.
