@@ -140,7 +140,7 @@ func TestScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[record.Fate]int{record.Killed: 18, record.Survived: 1, record.Equivalent: 4, record.Accurate: 3}
+	want := map[record.Fate]int{record.Killed: 18, record.Survived: 1, record.Equivalent: 5, record.Accurate: 2}
 	if !reflect.DeepEqual(score.Fates, want) {
 		t.Errorf("%v, want %v", score.Fates, want)
 	}
