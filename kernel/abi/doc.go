@@ -69,7 +69,7 @@
 // A parameter is an object with exactly one of these fields:
 //
 //	"pointer": name
-//	           the address of an operand:
+//	           the address of an operand, a multiple of 256:
 //	           q, k, v, o  the tensors, in the layout of "layout". V and O have D columns, or
 //	                       DV columns if an expression of the file uses DV
 //	           lse         floats, [B,H,Sq]. A parameter for o or lse can have "zero": true,
