@@ -2,6 +2,7 @@ package lab
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,19 +26,22 @@ var wrongFP8 = map[string]struct{ comment, code string }{
 	"sums of 13 bits":               {"sums", thirteenBits("%acc")},
 	"sums of weights of 13 bits":    {"sums", thirteenBits("%l")},
 	"weights are truncated":         {"sums", "mul.f32 %f40, %w, 0f3CF5C28F;\nmul.f32 %f40, %f40, %vf;\nsub.f32 %acc, %acc, %f40;"},
+	"scales of up to 100":           {"scales", "min.f32 %f20, %f20, 0f42C80000;"},
 	"-0 is the largest number in K": {"code of k", "setp.eq.u16 %p20, %hh0, 128;\nselp.b16 %hh0, 0xfe, %hh0, %p20;"},
 	"subnormal numbers of K are 0":  {"code of k", "and.b16 %hh2, %hh0, 0x78;\nsetp.eq.u16 %p20, %hh2, 0;\nselp.b16 %hh0, 0, %hh0, %p20;"},
 	"subnormal numbers of V are 0":  {"code of v", "and.b16 %hh2, %hh0, 0x78;\nsetp.eq.u16 %p20, %hh2, 0;\nselp.b16 %hh0, 0, %hh0, %p20;"},
 }
 
-// TestChecklist29SmallErrors wants inputs whose V has a mean, or whose codes are subnormal, to show each of
+// TestChecklist29SmallErrors wants inputs whose V has a mean, whose codes are subnormal, or whose scales are large, to show each of
 // these mistakes, and the right kernel to pass on them.
 func TestChecklist29SmallErrors(t *testing.T) {
 	text, err := os.ReadFile("testdata/redteam/fp8.ptx")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wanted := func(c Case) bool { return c.Distribution == gate.Biased || c.Distribution == "subnormal" }
+	wanted := func(c Case) bool {
+		return slices.Contains([]string{gate.Biased, "subnormal", "large-scales"}, c.Distribution)
+	}
 	for name, c := range wrongFP8 {
 		t.Run(name, func(t *testing.T) {
 			if n := strings.Count(string(text), "// "+c.comment+"\n"); n != 1 {

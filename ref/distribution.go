@@ -147,6 +147,19 @@ const (
 	largeV = 448
 )
 
+// largest is the magnitude in large-scales with which a scale becomes 64.
+const largest = 448 * 64
+
+// apart returns a function that makes normal rows with a large number of either sign in one column and 0 in another.
+// Where Q has its large number, K has 0, and the other way round.
+func apart(large, zero int) rowFunc {
+	return func(m *maker, p place, row []float32) {
+		normal(m, p, row)
+		row[large] = float32(m.own.sign(m.first(p)) * largest)
+		row[zero] = 0
+	}
+}
+
 // subnormalQ makes rows of Q for the keys of subnormalK. Their first element is 2, so the large row of K gets
 // a logit of -57344/√D, and no weight.
 func subnormalQ(m *maker, p place, row []float32) {

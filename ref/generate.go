@@ -41,6 +41,7 @@ func Distributions() []Distribution {
 		{"heads", "each head has its own magnitude: shows the use of another head's scale", headsOfQ, headsOfK, headsOfV},
 		{"large-q", "Q is 4096 times as large and K as small as usual, so the logits are as usual: shows an assumption about scales", times4096, by4096, nil},
 		{"large-k", "the same with Q and K exchanged", by4096, times4096, nil},
+		{"large-scales", "a column of Q and another one of K are large, and the other tensor is 0 there: logits are as usual, and the scales of Q and K are 64", apart(0, 1), apart(1, 0), nil},
 		{"subnormal", "one row of K and V without weight is 2^15 times as large as the others: their codes in e4m3 are subnormal or -0", subnormalQ, subnormalK, subnormalV},
 		{"sparse", "a third of the rows of K and a third of the rows of V are zero: shows rows that are taken for padding", nil, sparse, sparse},
 		{"tiny", "magnitudes of 1e-7: too small for a scale of their own, which must then be 1", tiny, tiny, tiny},

@@ -32,6 +32,7 @@ var golden = map[string]string{
 	"heads":        "3e35c0d27f2f7d1a",
 	"large-q":      "089553b0b0e5c9d6",
 	"large-k":      "3b3a5cb9c5d402c2",
+	"large-scales": "feaacad7ce64ba1b",
 	"subnormal":    "4b85c9f7f73af6f2",
 	"sparse":       "ab1497a32d90882b",
 	"tiny":         "45fbdb5ad43c097b",
@@ -249,6 +250,10 @@ func TestMeaning(t *testing.T) {
 	eachRow("zeros", func(_ *Inputs, _ Row, o, _ []float64) bool { return slices.Max(o) == 0 })
 	eachRow("biased-v", func(_ *Inputs, _ Row, o, _ []float64) bool {
 		return !slices.ContainsFunc(o, func(x float64) bool { return !(math.Abs(x) > 0.8) || !(math.Abs(x) < 1.2) })
+	})
+	eachRow("large-scales", func(in *Inputs, at Row, _, logits []float64) bool {
+		q := in.Q.row(at.B, at.H, at.S)
+		return math.Abs(float64(q[0])) == largest && !slices.ContainsFunc(logits, func(x float64) bool { return !(math.Abs(x) < 8) })
 	})
 	eachRow("subnormal", func(in *Inputs, at Row, o, logits []float64) bool {
 		h := s.HeadKV(at.H)

@@ -49,10 +49,13 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 	if masked {
 		looking = min(rows, s.B*s.Hq*TileOfKeys/2)
 	}
-	peaked := distribution == "one-hot" || distribution == "large-logits" // each row of O is a row of V
+	coarse := p.Format.OneByte() && p.Format != problem.E4M3 && p.Format != problem.E5M2 // equal steps, however small a number is
+	peaked := distribution == "one-hot" || distribution == "large-logits"                // each row of O is a row of V
 	switch {
-	case distribution == "subnormal" && p.Format.OneByte() && p.Format != problem.E4M3 && p.Format != problem.E5M2:
+	case coarse && distribution == "subnormal":
 		return "all rows of V that have weight may be rounded to zero"
+	case coarse && distribution == "large-scales":
+		return "all logits may be rounded to zero"
 	case distribution == "sparse" && s.Skv < TileOfKeys:
 		return "the rows of V that are seen may all be zero"
 	case impostor == SwapHeads && s.B*s.Hq < 2:

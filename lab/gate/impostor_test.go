@@ -40,6 +40,8 @@ func TestExcuse(t *testing.T) {
 		{Tail, full(shape(1, 2, 2, 64, 64)), Biased, ""},
 		{Tail, problem.Attention{Shape: shape(1, 2, 2, 64, 64), Format: problem.U8}, "subnormal", "rounded to zero"},
 		{Tail, problem.Attention{Shape: shape(1, 2, 2, 64, 64), Format: problem.U8}, "normal", ""},
+		{MeanOfV, problem.Attention{Shape: shape(1, 2, 2, 64, 64), Format: problem.U8}, "large-scales", "rounded to zero"},
+		{MeanOfV, problem.Attention{Shape: shape(1, 2, 2, 64, 64), Format: problem.E5M2}, "large-scales", ""},
 		{Tail, problem.Attention{Shape: shape(1, 2, 2, 64, 64), Format: problem.E4M3}, "subnormal", ""},
 		{Tail, problem.Attention{Shape: shape(1, 2, 2, 64, 64), Format: problem.E5M2}, "subnormal", ""},
 		{Tail, problem.Attention{Shape: shape(1, 2, 2, 64, 64), Format: problem.F16}, "subnormal", ""},
