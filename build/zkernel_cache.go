@@ -10,14 +10,14 @@ import (
 
 // PrefetchL1 is prefetch{.global|.local}.L1 [a]:
 // brings the line at a into a cache.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (k *Kernel) PrefetchL1(a Address) {
 	emit0(k, "prefetch.L1", withSpace(nil, a, "global local"), a)
 }
 
 // PrefetchL2 is prefetch{.global|.local}.L2 [a]:
 // brings the line at a into a cache.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (k *Kernel) PrefetchL2(a Address) {
 	emit0(k, "prefetch.L2", withSpace(nil, a, "global local"), a)
 }
@@ -45,7 +45,7 @@ func (k *Kernel) PrefetchTensormap(a Address) {
 
 // PrefetchuL1 is prefetchu.L1 [a]:
 // brings the line at a into the uniform cache.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (k *Kernel) PrefetchuL1(a Address) {
 	emit0(k, "prefetchu.L1", nil, a)
 }

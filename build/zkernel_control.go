@@ -22,7 +22,7 @@ func (k *Kernel) Trap() {
 
 // Brkpt is brkpt:
 // stops for the debugger.
-// Needs sm_11 and PTX 4.0.
+// Needs sm_11 and PTX 2.0.
 func (k *Kernel) Brkpt() {
 	emit0(k, "brkpt", nil)
 }
@@ -42,7 +42,7 @@ func (k *Kernel) Pmevent(a int) {
 
 // PmeventMask is pmevent.mask a:
 // counts a performance event.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 3.0.
 func (k *Kernel) PmeventMask(a int) {
 	emit0(k, "pmevent.mask", nil, imm(a))
 }

@@ -36,7 +36,7 @@ func (k *Kernel) BarrierSyncThreads(bar Int, threads Int, mods ...Mod) {
 
 // BarArrive is bar{.cta}.arrive bar, threads:
 // counts at the barrier, where that many threads are awaited, and goes on.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (k *Kernel) BarArrive(bar Int, threads Int, mods ...Mod) {
 	emit0(k, "bar.arrive", mods, in(ptx.U32, bar), in(ptx.U32, threads))
 }
@@ -50,14 +50,14 @@ func (k *Kernel) BarrierArrive(bar Int, threads Int, mods ...Mod) {
 
 // BarRedPopc is bar{.cta}.red.popc.u32 d, bar, c:
 // waits at the barrier; d = how many threads came with c true.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (k *Kernel) BarRedPopc(bar Int, c Pred, mods ...Mod) U32 {
 	return emit1[U32](k, "bar.red.popc.u32", mods, in(ptx.U32, bar), c)
 }
 
 // BarRedPopcThreads is bar{.cta}.red.popc.u32 d, bar, threads, c:
 // waits at the barrier; d = how many threads came with c true.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (k *Kernel) BarRedPopcThreads(bar Int, threads Int, c Pred, mods ...Mod) U32 {
 	return emit1[U32](k, "bar.red.popc.u32", mods, in(ptx.U32, bar), in(ptx.U32, threads), c)
 }
@@ -78,28 +78,28 @@ func (k *Kernel) BarrierRedPopcThreads(bar Int, threads Int, c Pred, mods ...Mod
 
 // BarRedAnd is bar{.cta}.red.and.pred p, bar, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (k *Kernel) BarRedAnd(bar Int, c Pred, mods ...Mod) Pred {
 	return emit1[Pred](k, "bar.red.and.pred", mods, in(ptx.U32, bar), c)
 }
 
 // BarRedAndThreads is bar{.cta}.red.and.pred p, bar, threads, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (k *Kernel) BarRedAndThreads(bar Int, threads Int, c Pred, mods ...Mod) Pred {
 	return emit1[Pred](k, "bar.red.and.pred", mods, in(ptx.U32, bar), in(ptx.U32, threads), c)
 }
 
 // BarRedOr is bar{.cta}.red.or.pred p, bar, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (k *Kernel) BarRedOr(bar Int, c Pred, mods ...Mod) Pred {
 	return emit1[Pred](k, "bar.red.or.pred", mods, in(ptx.U32, bar), c)
 }
 
 // BarRedOrThreads is bar{.cta}.red.or.pred p, bar, threads, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (k *Kernel) BarRedOrThreads(bar Int, threads Int, c Pred, mods ...Mod) Pred {
 	return emit1[Pred](k, "bar.red.or.pred", mods, in(ptx.U32, bar), in(ptx.U32, threads), c)
 }

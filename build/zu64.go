@@ -518,28 +518,28 @@ func (a U64) CvtRpBF16() BF16 {
 
 // CvtaConst is cvta.const.u64 p, a:
 // p = the generic address of a, an address of the space.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 3.1.
 func (a U64) CvtaConst() U64 {
 	return unary[U64](a, "cvta.const.u64", nil)
 }
 
 // CvtaGlobal is cvta.global.u64 p, a:
 // p = the generic address of a, an address of the space.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (a U64) CvtaGlobal() U64 {
 	return unary[U64](a, "cvta.global.u64", nil)
 }
 
 // CvtaLocal is cvta.local.u64 p, a:
 // p = the generic address of a, an address of the space.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (a U64) CvtaLocal() U64 {
 	return unary[U64](a, "cvta.local.u64", nil)
 }
 
 // CvtaShared is cvta.shared.u64 p, a:
 // p = the generic address of a, an address of the space.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (a U64) CvtaShared() U64 {
 	return unary[U64](a, "cvta.shared.u64", nil)
 }
@@ -574,28 +574,28 @@ func (a U64) CvtaParamEntry() U64 {
 
 // CvtaToConst is cvta.to.const.u64 p, a:
 // p = the address in the space of a, a generic address.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 3.1.
 func (a U64) CvtaToConst() U64 {
 	return unary[U64](a, "cvta.to.const.u64", nil)
 }
 
 // CvtaToGlobal is cvta.to.global.u64 p, a:
 // p = the address in the space of a, a generic address.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (a U64) CvtaToGlobal() U64 {
 	return unary[U64](a, "cvta.to.global.u64", nil)
 }
 
 // CvtaToLocal is cvta.to.local.u64 p, a:
 // p = the address in the space of a, a generic address.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (a U64) CvtaToLocal() U64 {
 	return unary[U64](a, "cvta.to.local.u64", nil)
 }
 
 // CvtaToShared is cvta.to.shared.u64 p, a:
 // p = the address in the space of a, a generic address.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (a U64) CvtaToShared() U64 {
 	return unary[U64](a, "cvta.to.shared.u64", nil)
 }
@@ -630,28 +630,28 @@ func (a U64) CvtaToParamEntry() U64 {
 
 // IsspacepConst is isspacep.const p, a:
 // p = whether the generic address a falls in the space.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 3.1.
 func (a U64) IsspacepConst() Pred {
 	return unary[Pred](a, "isspacep.const", nil)
 }
 
 // IsspacepGlobal is isspacep.global p, a:
 // p = whether the generic address a falls in the space.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (a U64) IsspacepGlobal() Pred {
 	return unary[Pred](a, "isspacep.global", nil)
 }
 
 // IsspacepLocal is isspacep.local p, a:
 // p = whether the generic address a falls in the space.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (a U64) IsspacepLocal() Pred {
 	return unary[Pred](a, "isspacep.local", nil)
 }
 
 // IsspacepShared is isspacep.shared p, a:
 // p = whether the generic address a falls in the space.
-// Needs sm_20 and PTX 4.0.
+// Needs sm_20 and PTX 2.0.
 func (a U64) IsspacepShared() Pred {
 	return unary[Pred](a, "isspacep.shared", nil)
 }
