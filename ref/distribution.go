@@ -141,10 +141,11 @@ func constant(m *maker, p place, row []float32) {
 func lean(m *maker, p place, row []float32) { m.along(p, row, 1) }
 
 // largeK and largeV are the largest magnitudes of K and V in the inputs of subnormal. With a scale that maps
-// them to 448, the other numbers are subnormal in e4m3: multiples of 2^-9 below 2^-6.
+// them to 448, the other numbers are subnormal in e4m3: multiples of 2^-9 below 2^-6. A row that sees no other key
+// than the large one has largeV in O, which 16 bits hold well enough.
 const (
 	largeK = 448 * 64
-	largeV = 448
+	largeV = 56
 )
 
 // largest is the magnitude in large-scales with which a scale becomes 64.
@@ -177,9 +178,9 @@ func subnormalK(m *maker, p place, row []float32) {
 	}
 }
 
-// subnormalV makes the same rows, 64 times as small, for V. The row without weight has largeV in all columns.
+// subnormalV makes the same rows, 2^9 times as small, for V. The row without weight has largeV in all columns.
 func subnormalV(m *maker, p place, row []float32) {
-	m.sevenths(p, row, 1.0/512)
+	m.sevenths(p, row, 1.0/(1<<12))
 	if p.s == m.unseen(p) {
 		for i := range row {
 			row[i] = largeV
@@ -196,10 +197,12 @@ func (m *maker) sevenths(p place, row []float32, step float64) {
 }
 
 // unseen returns the row of K and V that gets no weight in the inputs of subnormal. It is not the first one,
-// which may be the only one that a causal row sees.
+// which may be the only one that a causal row sees. A single key is seen.
 func (m *maker) unseen(p place) int {
-	most := max(m.shape.Skv-1, 1)
-	return min(1+int(m.shared.at(uint64(p.b*m.shape.Hkv+p.h))%uint64(most)), m.shape.Skv-1)
+	if m.shape.Skv < 2 {
+		return -1
+	}
+	return 1 + int(m.shared.at(uint64(p.b*m.shape.Hkv+p.h))%uint64(m.shape.Skv-1))
 }
 
 // rising makes rows whose component along the direction of their head grows from 0 to
