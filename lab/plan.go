@@ -215,8 +215,8 @@ func Quick() Plan {
 			{Shape: length(1, 2, 200), Seed: 3, Distribution: "ties"}, // shows a maximum that misses columns
 			{Shape: length(1, 2, 80), Seed: 2, Distribution: "negative"},
 			{Shape: length(1, 2, 80), Seed: 3, Distribution: "sparse"},
-			{Shape: length(1, 2, 80), Seed: 4, Distribution: "subnormal"},
-			{Shape: length(1, 2, 80), Seed: 5, Distribution: "large-scales"},
+			{Shape: length(1, 2, 200), Seed: 4, Distribution: "subnormal"},
+			{Shape: length(1, 2, 200), Seed: 5, Distribution: "large-scales"},
 			{Shape: length(1, 2, 200), Seed: 4, Distribution: gate.Biased},
 			{Shape: length(1, 2, 33), Seed: 1, Distribution: "tiny"},
 			{Shape: length(1, 2, 33), Seed: 1, Distribution: "zeros"},
