@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
 	"github.com/GOATnote-Inc/attest/kernel"
@@ -15,15 +16,21 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
+// cardAndTarget returns the GPU of the machine, and the target for which the emulator computes the same bits.
+func cardAndTarget(t *testing.T) (device.Device, ptx.Target) {
+	t.Helper()
+	card := kerneltest.Card(t, ptx.SM89)
+	if card.Info().Target.SM == 89 {
+		return card, ptx.SM89
+	}
+	return card, ptx.SM90
+}
+
 // TestCardBits compares every bit of GPU and emulator, and runs each kernel many times: a merge
 // in another order would change bits. The driver takes about a second to compile a kernel, so a problem
 // has every other configuration unless all are asked for.
 func TestCardBits(t *testing.T) {
-	card := kerneltest.Card(t, ptx.SM89)
-	target := ptx.SM90
-	if card.Info().Target.SM == 89 {
-		target = ptx.SM89
-	}
+	card, target := cardAndTarget(t)
 	for i, p := range []problem.Attention{
 		attends(1, 4, 1, 1, 300, 128), attends(2, 8, 2, 1, 1000, 128), attends(1, 32, 8, 1, 777, 64), attends(1, 2, 1, 3, 500, 256),
 		attends(1, 8, 1, 4, 700, 128), attends(1, 8, 1, 8, 600, 64), attends(3, 6, 3, 5, 90, 256), attends(1, 1, 1, 1, 1, 128),
@@ -58,11 +65,7 @@ func withHeads(p problem.Attention, d, dv int) problem.Attention {
 
 // TestCardServing compares every bit of GPU and emulator on random problems of servers.
 func TestCardServing(t *testing.T) {
-	card := kerneltest.Card(t, ptx.SM89)
-	target := ptx.SM90
-	if card.Info().Target.SM == 89 {
-		target = ptx.SM89
-	}
+	card, target := cardAndTarget(t)
 	for seed := range uint64(60) {
 		p := drawServing(rand.New(rand.NewPCG(seed, 4)))
 		in := generate(t, "normal", p, seed)
