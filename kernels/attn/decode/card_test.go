@@ -146,7 +146,9 @@ func TestCardServingTimes(t *testing.T) {
 			}
 			p.LengthsKV = problem.NewLengths(lengths)
 		})},
-		{"one long sequence", long}, {"chunked prefill", chunk}, {"one sequence, paged", with(attends(1, 32, 8, 1, 8192, 128), func(p *problem.Attention) { p.Keys, p.PageSize = problem.Paged, 64 })},
+		{"one long sequence", long}, {"chunked prefill", chunk},
+		{"chunked prefill of 8 sequences", with(attends(8, 32, 8, 512, 4096, 128), func(p *problem.Attention) { p.Keys, p.PageSize, p.Causal = problem.Paged, 64, true })},
+		{"one sequence, paged", with(attends(1, 32, 8, 1, 8192, 128), func(p *problem.Attention) { p.Keys, p.PageSize = problem.Paged, 64 })},
 	} {
 		in := meaningless(c.p)
 		if c.p.Scaling == problem.PerPage { // any scales
@@ -187,14 +189,14 @@ func TestCardServingTimes(t *testing.T) {
 
 // servingDivisions are the configurations that TestCardServingTimes compares.
 func servingDivisions(p problem.Attention) (list []Config) {
-	c := Default(p, h200)
+	c, invariant := Default(p, h200), Invariant(p, h200)
 	if rows(p) > mostRows {
-		c = Prefill(p, h200)
+		c, invariant = Prefill(p, h200), PrefillInvariant(p, h200)
 	}
 	eight, deep := c, c
 	eight.Warps, eight.BlocksPerSM = 8, 1
 	deep.Stages = 3
-	for _, c := range []Config{c, eight, deep} {
+	for _, c := range []Config{c, eight, deep, invariant} {
 		if c.Check(p, ptx.SM90a) == nil {
 			list = append(list, c)
 		}
