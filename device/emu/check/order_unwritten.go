@@ -40,10 +40,11 @@ func (c *orderWatch) noteUnwritten(at *cell) {
 	at.ext.early = append(at.ext.early, early{c.cur.e, c.cur.lanes, c.here(), c.part().Address, c.serial, c.missingRow(), certain})
 }
 
-// reportOrderedReads reports the early reads of a cell that are ordered before the current access, a write.
+// reportOrderedReads reports the early reads of a cell that are ordered before the current access, a write. A strong
+// read and a strong write in no order are no race, so such a read is reported too.
 func (c *orderWatch) reportOrderedReads(at *cell) {
 	for i := range at.ext.early {
-		if r := &at.ext.early[i]; c.before(r.e, r.lanes, false) {
+		if r := &at.ext.early[i]; r.e.class.strong && c.cur.strong() || c.before(r.e, r.lanes, false) {
 			c.reportUnwritten(r)
 		}
 	}
@@ -66,7 +67,7 @@ func (o *order) endLoads() {
 	o.loadsEnded = true
 	o.eachUndefined(func(_ *observe.Alloc, at *cell, _, _ int) {
 		at.eachEarly(func(r *early) {
-			if !at.wasWritten() || r.e.class.atomic { // an atomic is itself the write
+			if !at.wasWritten() || r.e.class.atomic || r.e.class.strong { // an atomic is itself the write, and a strong read races with none
 				r.e.w.cl.reportUnwritten(r)
 			}
 		})
