@@ -83,20 +83,27 @@ func (l *loaded) set(in *inputs) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{loaded: l}
-	var memory []device.Slice
+	b := &bench{loaded: l, operands: make([]*operand, 0, len(plan.Memory))}
+	memory := make([]device.Slice, len(plan.Memory))
+	own := make([]*operand, len(plan.Memory))
 	l.sets++
-	for i, m := range plan.Memory {
+	for n := range plan.Memory {
+		// Every other time the last buffer comes first, so a kernel cannot rely on the order of addresses.
+		i := n
+		if l.sets%2 == 0 {
+			i = len(plan.Memory) - 1 - n
+		}
 		// Buffers begin at all kinds of multiples of guard, so a kernel cannot recognise the lab
 		// by its alignment.
-		guard := l.guard * int64(1+(l.sets+i)%4)
+		m, guard := plan.Memory[i], l.guard*int64(1+(l.sets+i)%4)
 		buf, err := l.Device().Alloc(m.Bytes + 2*guard)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s of %d bytes: %w", m.Name, m.Bytes, err), b.free())
 		}
-		own := &operand{Memory: m, buffer: buf, guard: guard}
-		b.operands, memory = append(b.operands, own), append(memory, device.Slice{Buffer: buf, Offset: guard})
+		own[i] = &operand{Memory: m, buffer: buf, guard: guard}
+		b.operands, memory[i] = append(b.operands, own[i]), device.Slice{Buffer: buf, Offset: guard}
 	}
+	b.operands = own
 	if err := b.reband(); err != nil {
 		return nil, errors.Join(err, b.free())
 	}

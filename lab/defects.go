@@ -73,7 +73,7 @@ func (m *measurement) defects(ctx context.Context) error {
 		if !ok || slices.Contains(d.Shapes, s) {
 			continue
 		}
-		if ended, err := m.watch(ctx, x, s); err != nil || !ended {
+		if ended, err := m.watchShape(ctx, x, s); err != nil || !ended {
 			return err
 		}
 	}
@@ -84,9 +84,12 @@ func (m *measurement) defects(ctx context.Context) error {
 	for _, s := range more {
 		n := len(m.p.Defects.of(len(d.Shapes)))
 		m.meter.plan(n, float64(n)*weightChecked*weight(s))
-		if ended, err := m.watch(ctx, x, s); err != nil || !ended {
+		if ended, err := m.watchShape(ctx, x, s); err != nil || !ended {
 			return err
 		}
+	}
+	if ended, err := m.watchValues(ctx, x); err != nil || !ended {
+		return err
 	}
 	if err := m.watchNaN(ctx); err != nil {
 		return err
@@ -130,15 +133,64 @@ const mostOnGPU = 1e12
 // without checkers.
 const mostAddedFLOP = 1e7
 
-// watch runs one shape in all schedules. It reports whether more shapes are worth running: after
-// an error the gate is red, and another failure may take long.
-func (m *measurement) watch(ctx context.Context, x *reach, s problem.Shape) (ended bool, err error) {
+// mostValuesFLOP is the size of a shape that runs once with each distribution, without checkers.
+const mostValuesFLOP = 1e8
+
+// watchValues runs the largest of the watched shapes with each distribution of the cases that the checkers have not
+// seen, and watches those whose values reach something new: a branch may depend on the scores. It reports whether more is
+// worth running, as watch does.
+func (m *measurement) watchValues(ctx context.Context, x *reach) (ended bool, err error) {
 	d := m.r.Defects
-	inputs := watchedInputs[len(d.Shapes)%len(watchedInputs)]
-	d.Shapes, d.Inputs = append(d.Shapes, s), append(d.Inputs, inputs)
-	one := watchedCase(s, inputs)
+	var shape problem.Shape
+	for _, s := range d.Shapes {
+		if s.FLOP() <= mostValuesFLOP && (shape == problem.Shape{} || s.FLOP() > shape.FLOP()) {
+			shape = s
+		}
+	}
+	if shape == (problem.Shape{}) {
+		return true, nil
+	}
+	tried := slices.Clone(d.Inputs)
+	for _, c := range m.p.Cases {
+		if slices.Contains(tried, c.Distribution) {
+			continue
+		}
+		tried = append(tried, c.Distribution)
+		m.meter.at("defects", fmt.Sprintf("%v, %s, looking for code that has not run", shape, c.Distribution))
+		one := m.resolved(watchedCase(shape, c.Distribution))
+		in, err := newInputs(m.s, one)
+		if err != nil {
+			return false, err
+		}
+		before := m.cover.Facts()
+		_, err = m.runBare(ctx, in)
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		if err == nil && m.cover.Facts() == before {
+			continue
+		}
+		n := len(m.p.Defects.of(len(d.Shapes)))
+		m.meter.plan(n, float64(n)*weightChecked*weight(shape))
+		if ended, err := m.watch(ctx, x, one); err != nil || !ended {
+			return ended, err
+		}
+	}
+	return true, nil
+}
+
+// watchShape watches a shape with the next of the watched inputs.
+func (m *measurement) watchShape(ctx context.Context, x *reach, s problem.Shape) (ended bool, err error) {
+	one := watchedCase(s, watchedInputs[len(m.r.Defects.Shapes)%len(watchedInputs)])
 	one.Own = m.p.Defects.Own
-	one = m.resolved(one)
+	return m.watch(ctx, x, m.resolved(one))
+}
+
+// watch runs one case in all schedules. It reports whether more shapes are worth running: after
+// an error the gate is red, and another failure may take long.
+func (m *measurement) watch(ctx context.Context, x *reach, one Case) (ended bool, err error) {
+	d, s := m.r.Defects, one.Shape
+	d.Shapes, d.Inputs = append(d.Shapes, s), append(d.Inputs, one.Distribution)
 	in, err := newInputs(m.s, one)
 	if err != nil {
 		return false, err

@@ -111,6 +111,29 @@ func TestChecklist27HiddenDefects(t *testing.T) {
 	}
 }
 
+// TestDefectsBehindValues judges a kernel that has a race only if the first keys are 6 or 7, and not all equal, as in the
+// inputs of negative. The checkers watch a distribution whose values reach new code.
+func TestDefectsBehindValues(t *testing.T) {
+	const values = `ld.param.u64 %za, [k];
+	ld.global.u32 %z0, [%za];
+	and.b32 %z1, %z0, 0x7d7d7d7d;
+	xor.b32 %z1, %z1, 0x7c7c7c7c;
+	and.b32 %z2, %z0, 0x02020202;
+	xor.b32 %z3, %z2, 0x02020202;
+	min.u32 %z3, %z3, 1;
+	xor.b32 %z3, %z3, 1;
+	or.b32 %z1, %z1, %z3;
+	setp.eq.u32 %z, %z1, 0;`
+	p := onlyDefects()
+	p.Depth, p.Defects.Shapes, p.Defects.PerShape = Listed, p.Defects.Shapes[:1], 1
+	p.Cases = slices.DeleteFunc(slices.Clone(quickly().Cases), func(c Case) bool { return c.Distribution != "negative" && c.Distribution != "one-hot" })
+	r, v := measure(t, hiding(t, values, "mov.u32 %z4, %tid.x;\nst.shared.u32 [zs], %z4;"), p)
+	wants(t, v, record.Reject, "race")
+	if n := len(r.Defects.Inputs); v.Gates[1].Status != record.Red || r.Defects.Inputs[n-1] != "negative" {
+		t.Errorf("the defects gate is %s after %v", v.Gates[1].Status, r.Defects.Inputs)
+	}
+}
+
 // TestChecklist24Unreachable wants the defects gate to be void if most of a kernel runs only for
 // sizes that the emulator cannot run, and to name the lines.
 func TestChecklist24Unreachable(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -90,7 +91,7 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 // appends rows: what it must not change is compared with NaN.
 func (c Case) scatter(p problem.Attention, rows ref.RowPlaces, data []byte, n int) []byte {
 	memory := rows.Scatter(data, n)
-	if r := rand.New(rand.NewPCG(c.Seed, staleStream)); r.IntN(3) == 0 && c.Distribution != sweepInputs && !c.watched && !p.Appends {
+	if r := rand.New(rand.NewPCG(c.Seed, staleStream)); r.IntN(3) == 0 && !gate.HalfEqual(c.Distribution) && !c.watched && !p.Appends {
 		rows.FillUnused(memory, n, data, r.IntN)
 	}
 	return memory

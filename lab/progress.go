@@ -20,6 +20,7 @@ type meter struct {
 	start          time.Time
 	done, total    int
 	weight, weighs float64 // the weight of the finished steps, and of all steps
+	share          float64 // the largest share that was reported: later steps may add work
 }
 
 // plan adds future steps.
@@ -38,7 +39,8 @@ func (m *meter) part(section, what string, weight float64) {
 	}
 	p := Progress{Section: section, What: what, Done: m.done, Total: m.total}
 	if m.weighs > 0 {
-		p.Share = min((m.weight+weight)/m.weighs, 1)
+		p.Share = max(min((m.weight+weight)/m.weighs, 1), m.share)
+		m.share = p.Share
 	}
 	if spent := time.Since(m.start); p.Share > 0 {
 		p.Left = time.Duration(float64(spent) * (1 - p.Share) / p.Share).Round(time.Second)

@@ -12,6 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/kernel/abi"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 const rowsABI = `{"entry": "attn", "format": "f16", "output": "f32", "p": "f32",
@@ -80,6 +81,10 @@ var wrongRows = map[string]struct{ comment, code string }{
 	"exponents in steps of 1/32":            {"exponent", "mul.f32 %w, %w, 0f42000000;\ncvt.rni.f32.f32 %w, %w;\nmul.f32 %w, %w, 0f3D000000;"},
 	"sums in f16":                           {"sums", "cvt.rn.f16.f32 %hh3, %acc;\ncvt.f32.f16 %acc, %hh3;"},
 	"the last column of the 64th row":       {"end", "and.b32 %r11, %row, 63;\nand.b32 %r11, %r11, %lane;\nadd.u32 %r11, %r11, 1;\n" + bit("%r11", "5") + "cvt.rn.f32.u32 %f10, %r10;\nfma.rn.f32 %f2, %f10, %f2, %f2;"},
+	"the row of a key in 16 bits":           {"start", "and.b32 %kbase, %kbase, 0xffff;"},
+	"the row of a query in 16 bits":         {"start", "and.b32 %qrow, %qrow, 0xffff;"},
+	"O before Q in memory":                  {"start", "setp.lt.u64 %p10, %o64, %q64;\nselp.u32 %r10, 1, 0, %p10;\n" + noScale},
+	"K behind V in memory":                  {"start", "setp.gt.u64 %p10, %k64, %v64;\nselp.u32 %r10, 1, 0, %p10;\n" + noScale},
 	"a warp of the SM":                      {"start", "mov.u32 %r11, %warpid;\n" + bit("%r11", "2") + noScale},
 }
 
@@ -132,6 +137,21 @@ func TestKeylessRows(t *testing.T) {
 		}
 		if n := wrongCases(t, s, false, keyless); n != 0 {
 			t.Errorf("%s: %d cases are wrong", name, n)
+		}
+	}
+}
+
+// TestFlagInWorkspace judges kernels that leave a mark in a workspace whose content is arbitrary, and look for it. The
+// next launch would do nothing. Strong accesses are no race.
+func TestFlagInWorkspace(t *testing.T) {
+	call := strings.Replace(rowsABI, `{"u32": "Sq"}`, `{"pointer": "workspace", "bytes": "64"}, {"u32": "Sq"}`, 1)
+	for _, load := range []string{"ld.volatile.global.u32 %r11, [%rd20];", "ld.relaxed.gpu.global.u32 %r11, [%rd20];", "atom.global.or.b32 %r11, [%rd20], 0;"} {
+		for _, store := range []string{"st.volatile.global.u32 [%rd20], 77;", "st.relaxed.gpu.global.u32 [%rd20], 77;"} {
+			text := rows(t, "start", "ld.param.u64 %rd20, [ws];\n"+load+"\nsetp.eq.u32 %p10, %r11, 77;\n@%p10 ret;\n"+store).PTX
+			p := onlyDefects()
+			p.Depth, p.Defects.Shapes, p.Defects.PerShape = Listed, []problem.Shape{length(1, 2, 33)}, 1
+			_, v := measure(t, called(t, strings.Replace(text, ".param .u64 o,", ".param .u64 o, .param .u64 ws,", 1), call), p)
+			wants(t, v, record.Reject, "uninit-global")
 		}
 	}
 }

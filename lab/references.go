@@ -174,7 +174,7 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 	for i, mean := range r.rowErrors(got) {
 		row := r.quantised.Rows[i]
 		tile := plain[row.S-row.S%rowsOfTile]
-		if c.Distribution == gate.Equal { // half of the rows have much smaller errors than their tile
+		if gate.HalfEqual(c.Distribution) { // half of the rows have much smaller errors than their tile
 			tile = r.plainRows[i]
 		}
 		e := record.RowError{Row: row, Mean: ref.Float(mean), Plain: ref.Float(r.plainRows[i] + tile)}

@@ -254,6 +254,17 @@ func (d *deriver) groups() (list []extents) {
 	return list
 }
 
+// manyRows returns a problem whose K and V have more than 2^16 rows in all, and one whose Q has: a number of rows
+// that is kept in 16 bits overflows. A kernel that demands equal lengths has none, as in ahead.
+func (d *deriver) manyRows() (list []extents) {
+	for _, e := range []extents{{2, 33, 1, 1, d.within(1000, 1100)}, {2, 33, 1, d.within(1000, 1100), 1}} {
+		if s, ok := d.shape(e.b, e.heads, e.group, e.sq, e.skv); ok && s.Sq != s.Skv && s.Hkv == e.heads && s.Sq*s.Skv < 1<<12 {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // shapes returns the shapes of extents, each once.
 func (d *deriver) shapes(list []extents) (shapes []problem.Shape) {
 	for _, e := range list {
@@ -270,7 +281,8 @@ func (d *deriver) someRows() int { return max(min(d.tileQ, 64), 4) }
 // manyHeads is the number of heads from which on a derived case has heads of different magnitudes.
 const manyHeads = 9
 
-// biased returns cases with many keys and a V whose mean is not zero. Errors of one sign, as of sums that are
+// biased returns cases with many keys and a V whose mean is not zero, and others in which small weights, or the sum
+// of many weights, decide. Errors of one sign, as of sums that are
 // truncated, add up over many keys, and only the mean of V shows them: normal rows of V add up to so little
 // that rounding the weights hides them. The rounded weights of a row move all its columns alike, so there are
 // several rows. Their random numbers are their own.
@@ -281,8 +293,12 @@ func (d *deriver) biased() (cases []Case) {
 	const most = 1 << 21 // pairs of rows and keys: the emulator needs time for each
 	r := rand.New(rand.NewPCG(d.m.p.Seed, biasedStream))
 	for i, s := range d.shapes([]extents{{1, 1, 1, 16, 1024 + r.IntN(400)}, {1, 1, 1, 8, 8192 + r.IntN(1024)}}) {
-		if s.Sq*s.Skv <= most {
-			cases = append(cases, Case{Shape: s, Seed: uint64(3 + i), Distribution: gate.Biased})
+		if s.Sq*s.Skv > most {
+			continue
+		}
+		cases = append(cases, Case{Shape: s, Seed: uint64(3 + i), Distribution: gate.Biased})
+		if s.Sq != s.Skv { // otherwise the quick plan has shorter ones
+			cases = append(cases, Case{Shape: s, Seed: uint64(3 + i), Distribution: gate.Sink}, Case{Shape: s, Seed: uint64(3 + i), Distribution: gate.Flat})
 		}
 	}
 	return cases
@@ -313,6 +329,7 @@ func (d *deriver) cases() (cases []Case) {
 		)
 		list = append(list, d.groups()...)
 		list = append(list, d.long()...)
+		list = append(list, d.manyRows()...)
 		list = append(list, d.remainders(8)...)
 	}
 	if d.m.p.Depth >= MoreEdges {

@@ -115,6 +115,14 @@ func signs(m *maker, p place, row []float32) {
 	}
 }
 
+// halfSigns makes rows of 1/2 and -1/2.
+func halfSigns(m *maker, p place, row []float32) {
+	signs(m, p, row)
+	for i := range row {
+		row[i] /= 2
+	}
+}
+
 // chosen makes a row of Q that is eight times one row of K, so that this row gets
 // almost all the weight. Its logit is 8·√D, while the other logits have a standard
 // deviation of 8. With D = 64, every other weight is smaller by a factor of e^20 or
@@ -141,7 +149,8 @@ func constant(m *maker, p place, row []float32) {
 func lean(m *maker, p place, row []float32) { m.along(p, row, 1) }
 
 // largeK and largeV are the largest magnitudes of K and V in the inputs of subnormal. With a scale that maps
-// them to 448, the other numbers are subnormal in e4m3: multiples of 2^-9 below 2^-6. A row that sees no other key
+// them to 448, half of the other numbers are subnormal in e4m3: multiples of 2^-9 below 2^-6. The others are
+// below 2^-5. A row that sees no other key
 // than the large one has largeV in O, which 16 bits hold well enough.
 const (
 	largeK = 448 * 64
@@ -168,10 +177,11 @@ func subnormalQ(m *maker, p place, row []float32) {
 	row[0] = 2
 }
 
-// subnormalK makes rows of K with elements from -7/8 to 7/8. One row of each head has -largeK in its first
-// column, and with one scale per head the codes of all others in e4m3 are subnormal, 0 or -0.
+// subnormalK makes rows of K with elements from -15/8 to 15/8. One row of each head has -largeK in its first
+// column, and with one scale per head the codes of all others in e4m3 are subnormal, 0, -0 or among the
+// smallest normal numbers.
 func subnormalK(m *maker, p place, row []float32) {
-	m.sevenths(p, row, 1.0/8)
+	m.fifteenths(p, row, 1.0/8)
 	row[0] = 0
 	if p.s == m.unseen(p) {
 		row[0] = -largeK
@@ -180,7 +190,7 @@ func subnormalK(m *maker, p place, row []float32) {
 
 // subnormalV makes the same rows, 2^9 times as small, for V. The row without weight has largeV in all columns.
 func subnormalV(m *maker, p place, row []float32) {
-	m.sevenths(p, row, 1.0/(1<<12))
+	m.fifteenths(p, row, 1.0/(1<<12))
 	if p.s == m.unseen(p) {
 		for i := range row {
 			row[i] = largeV
@@ -188,11 +198,12 @@ func subnormalV(m *maker, p place, row []float32) {
 	}
 }
 
-// sevenths fills a row with multiples of a step, from -7 to 7. Zeros have either sign.
-func (m *maker) sevenths(p place, row []float32, step float64) {
+// fifteenths fills a row with multiples of a step, from -15 to 15. Zeros have either sign. A decoder may go wrong
+// where the subnormal numbers end: in e4m3 at 8 steps.
+func (m *maker) fifteenths(p place, row []float32, step float64) {
 	for i := range row {
 		x := m.own.at(m.first(p) + uint64(i))
-		row[i] = float32(math.Copysign(step*float64(x>>1%8), float64(x&1)-0.5))
+		row[i] = float32(math.Copysign(step*float64(x>>1%16), float64(x&1)-0.5))
 	}
 }
 
@@ -330,5 +341,38 @@ func (m *maker) scaled(p place, row []float32, factor float64) {
 	normal(m, p, row)
 	for i := range row {
 		row[i] = float32(float64(row[i]) * factor)
+	}
+}
+
+// sinkKey makes rows of K for rows of Q that lean in the direction of their head. The first key has the weight
+// of a third of all other keys together, as the first token of a text often has. With thousands of keys each of
+// the others has a weight below 2^-11, and together they have most of it.
+func sinkKey(m *maker, p place, row []float32) {
+	if p.s > 0 {
+		m.scaled(p, row, 0.25)
+		return
+	}
+	size := max(math.Log(float64(m.shape.Skv))-1, 1) / math.Sqrt(float64(len(row)))
+	for i := range row {
+		row[i] = float32(size * m.direction(p, i, len(row)))
+	}
+}
+
+// flatKeys makes rows of K for rows of Q that are small too: all logits are near 0. The second half of the keys
+// is zero.
+func flatKeys(m *maker, p place, row []float32) {
+	if p.s < (m.shape.Skv+1)/2 {
+		m.scaled(p, row, 1.0/16)
+	}
+}
+
+func by16(m *maker, p place, row []float32) { m.scaled(p, row, 1.0/16) }
+
+// risingBy16 makes rows of V for the keys of flatKeys. They are small, because a sum of thousands of equal weights in
+// float32 has an error of up to 1e-4 of O.
+func risingBy16(m *maker, p place, row []float32) {
+	rising(m, p, row)
+	for i := range row {
+		row[i] /= 16
 	}
 }

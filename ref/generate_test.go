@@ -29,11 +29,16 @@ var golden = map[string]string{
 	"negative":     "969b259ec70d2d66",
 	"steps":        "a64a743d2bc23a16",
 	"equal":        "29711629e9b4f53b",
+	"equal-half":   "89051a7acf611d67",
 	"heads":        "3e35c0d27f2f7d1a",
 	"large-q":      "089553b0b0e5c9d6",
 	"large-k":      "3b3a5cb9c5d402c2",
 	"large-scales": "feaacad7ce64ba1b",
-	"subnormal":    "10f5ed355fa47082",
+	"large-v":      "9d37b084522952c4",
+	"small-v":      "7af3feb993bdb5c1",
+	"sink":         "f50b3a85e8e95d3d",
+	"flat":         "ecbcd5b55dfd97c9",
+	"subnormal":    "d2cdcfc7ca00e950",
 	"sparse":       "ab1497a32d90882b",
 	"tiny":         "45fbdb5ad43c097b",
 	"zeros":        "881558fddf4e19ef",
@@ -260,12 +265,25 @@ func TestMeaning(t *testing.T) {
 		unseen := slices.Index(logits, slices.Min(logits))
 		for j := range logits {
 			for _, x := range in.V.row(at.B, h, j) {
-				if small := math.Abs(float64(x)) <= largeV*0x1p-15; small != (j != unseen) {
+				if small := math.Abs(float64(x)) <= 15.0/(1<<12); small != (j != unseen) {
 					return false
 				}
 			}
 		}
-		return logits[unseen] < -5000 && slices.Max(o) < 1.0/64 && slices.Max(in.K.row(at.B, h, unseen)) < 1
+		return logits[unseen] < -5000 && slices.Max(o) < 1.0/64 && slices.Max(in.K.row(at.B, h, unseen)) < 2
+	})
+	eachRow("large-v", func(_ *Inputs, _ Row, o, _ []float64) bool { return slices.Max(o) > 256 && slices.Max(o) < 65504 })
+	eachRow("small-v", func(_ *Inputs, _ Row, o, _ []float64) bool { return slices.Max(o) > 0 && slices.Max(o) < 1.0/512 })
+	eachRow("sink", func(_ *Inputs, _ Row, _, logits []float64) bool {
+		first, others := math.Exp(logits[0]), 0.0
+		for _, x := range logits[1:] {
+			others += math.Exp(x)
+		}
+		return slices.Max(logits[1:]) < logits[0]-2 && first > 0.05*others && first < 2*others
+	})
+	eachRow("flat", func(_ *Inputs, _ Row, _, logits []float64) bool {
+		half := (len(logits) + 1) / 2
+		return slices.Max(logits) < 0.1 && slices.Min(logits) > -0.1 && slices.Max(logits) > 0 && slices.Max(logits[half:]) == 0 && slices.Min(logits[half:]) == 0
 	})
 	overflows := 0
 	eachRow("large-logits", func(_ *Inputs, _ Row, _, logits []float64) bool {

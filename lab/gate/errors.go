@@ -141,7 +141,7 @@ func oneRow(t record.Tolerance, c *record.Case) []string {
 	if w == nil || c.Distribution == "outliers" {
 		return nil
 	}
-	return above(fmt.Sprintf("mean error on the quantised inputs in row %d of head %d of batch %d", w.S, w.H, w.B), float64(w.Mean), 4*t.Relative*(float64(w.Plain)+SlackMean),
+	return above(fmt.Sprintf("mean error on the quantised inputs in row %d of head %d of batch %d", w.S, w.H, w.B), float64(w.Mean), 4*t.Relative*(float64(w.Plain)+SlackMean*usualV(c)),
 		fmt.Sprintf("%g times the error of a plain computation", 4*t.Relative))
 }
 
@@ -163,7 +163,21 @@ func fixed(t record.Tolerance, c *record.Case) (why []string) {
 	return why
 }
 
-// The errors that are accepted where the plain computation happens to be exact.
+// LargeV is the distribution in which V is largeV times as large as usual.
+const (
+	LargeV = "large-v"
+	largeV = 4096
+)
+
+// usualV returns the factor by which V, and with it an error of O, is larger than in other distributions.
+func usualV(c *record.Case) float64 {
+	if c.Distribution == LargeV {
+		return largeV
+	}
+	return 1
+}
+
+// The errors that are accepted where the plain computation happens to be exact, for a V of usual size.
 const (
 	slackRMS = 2e-5
 	slackMax = 2e-4
@@ -177,15 +191,15 @@ func relative(t record.Tolerance, c *record.Case) (why []string) {
 		what     string
 		e, plain *ref.Errors
 	}{{"", c.Errors, c.Plain}, {" on the quantised inputs", c.Dequantised, c.PlainDequantised}} {
-		why = append(why, above("root mean square error"+over.what, over.e.RMSE, t.Relative*over.plain.RMSE+slackRMS,
+		why = append(why, above("root mean square error"+over.what, over.e.RMSE, t.Relative*over.plain.RMSE+slackRMS*usualV(c),
 			fmt.Sprintf("%g times the error of a plain computation", t.Relative))...)
-		why = append(why, above("largest error"+over.what, over.e.Max, 2*t.Relative*over.plain.Max+slackMax,
+		why = append(why, above("largest error"+over.what, over.e.Max, 2*t.Relative*over.plain.Max+slackMax*usualV(c),
 			fmt.Sprintf("%g times the error of a plain computation", 2*t.Relative))...)
 	}
 	// A few wrong rows do not change the errors of the whole output, least of all where causal
 	// rows that see few keys have most of the error.
 	if w := c.WorstTile; w != nil {
-		why = append(why, above(fmt.Sprintf("mean error on the quantised inputs from row %d on", w.First), float64(w.Mean), 2*t.Relative*(float64(w.Plain)+SlackMean),
+		why = append(why, above(fmt.Sprintf("mean error on the quantised inputs from row %d on", w.First), float64(w.Mean), 2*t.Relative*(float64(w.Plain)+SlackMean*usualV(c)),
 			fmt.Sprintf("%g times the error of a plain computation", 2*t.Relative))...)
 	}
 	return why

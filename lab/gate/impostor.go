@@ -25,14 +25,31 @@ const (
 	// mostEqual is the number of keys of equal weight of which one is missed.
 	mostEqual = 512
 
+	// tilesTwoBits is the largest number of tiles of which a missing one shows if weights have two bits: leaving
+	// out a share x of the keys changes O by √x of its size, and rounding the weights changes it by 7 %.
+	tilesTwoBits = 32
+
 	mostCompared = 4096 // the largest number of rows that a case compares
 )
 
 // Equal is the distribution in which half of the rows have equal logits.
 const Equal = "equal"
 
+// EqualHalf is [Equal] with a V that is half as large, for weights of two bits.
+const EqualHalf = "equal-half"
+
+// HalfEqual reports whether half of the rows of a distribution have equal logits.
+func HalfEqual(distribution string) bool { return distribution == Equal || distribution == EqualHalf }
+
 // Biased is the distribution in which V has a mean other than zero.
 const Biased = "biased-v"
+
+// Sink is the distribution in which the first key has a quarter of the weight, and Flat the one in which all keys
+// have nearly the same.
+const (
+	Sink = "sink"
+	Flat = "flat"
+)
 
 // Impostors lists all impostors.
 var Impostors = []string{Zeros, Constant, MeanOfV, SwapHeads, ShiftRows, MissingTile, MissingKey, Tail}
@@ -54,10 +71,14 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 	switch {
 	case coarse && distribution == "subnormal":
 		return "all rows of V that have weight may be rounded to zero"
+	case impostor == MeanOfV && masked && distribution == Sink:
+		return "few rows may see the first key"
 	case coarse && distribution == "large-scales":
 		return "all logits may be rounded to zero"
 	case distribution == "sparse" && s.Skv < TileOfKeys:
 		return "the rows of V that are seen may all be zero"
+	case impostor == Tail && p.Format == problem.E5M2:
+		return "a weight of two bits may be off by so much that a row of zeros is no worse"
 	case impostor == SwapHeads && s.B*s.Hq < 2:
 		return "there is one head"
 	case impostor == ShiftRows && s.Sq < 2:
@@ -68,7 +89,7 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 		return "rows that share a few keys may be equal"
 	case impostor == SwapHeads && s.Hkv < s.Hq && (distribution == "rising" || distribution == "falling"):
 		return "heads that share keys weigh the same keys"
-	case impostor == SwapHeads && s.Hkv < s.Hq && distribution == Equal:
+	case impostor == SwapHeads && s.Hkv < s.Hq && HalfEqual(distribution):
 		return "heads that share keys have equal outputs in half of the rows"
 	case impostor == ShiftRows && peaked && rows < 3:
 		return "two rows may weigh the same key"
@@ -80,13 +101,15 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 		return "there is one tile of keys"
 	case impostor == MissingTile && peaked && looking*TileOfKeys < 8*s.Skv:
 		return "there are too few rows for one of them to weigh the last tile of keys"
+	case impostor == MissingTile && p.Format == problem.E5M2 && s.Skv > tilesTwoBits*TileOfKeys:
+		return "one tile of many keys changes less than rounding to two bits does"
 	case impostor == MissingTile && s.Skv > tilesThatWeigh(distribution, masked, rows)*TileOfKeys:
 		return "one tile of many keys changes less than rounding does"
 	case impostor == MissingKey && masked:
 		return "few rows see the last key"
-	case impostor == MissingKey && distribution == Equal && rows < 16:
+	case impostor == MissingKey && HalfEqual(distribution) && rows < 16:
 		return "all logits of a few rows may differ"
-	case impostor == MissingKey && distribution == Equal && s.Skv <= mostEqual:
+	case impostor == MissingKey && HalfEqual(distribution) && s.Skv <= mostEqual:
 		return ""
 	case impostor == MissingKey && distribution != "one-hot":
 		return "one key of many changes less than rounding does: one-hot inputs show it"
@@ -125,9 +148,13 @@ var blind = map[string]struct {
 	"constant-v": {[]string{Constant, MeanOfV, SwapHeads, ShiftRows, MissingTile, MissingKey}, "all rows of V are equal"},
 	"falling":    {[]string{ShiftRows, MissingTile, MissingKey}, "the first keys have all the weight"},
 	Biased:       {[]string{MeanOfV, ShiftRows, SwapHeads, MissingTile, MissingKey}, "every row of O is nearly the mean of V"},
+	Sink:         {[]string{ShiftRows, SwapHeads, MissingTile, MissingKey}, "all rows of a head are nearly equal"},
+	Flat:         {[]string{MeanOfV, ShiftRows, SwapHeads, MissingTile, MissingKey}, "every row of O is nearly the mean of V"},
+	"small-v":    {nil, "O is smaller than most tolerances"},
 	"rising":     {[]string{ShiftRows}, "the last keys have all the weight, in every row"},
 	"outliers":   {[]string{Tail}, "outliers change the errors more than a row does"},
 	"steps":      {[]string{MissingTile, MissingKey}, "a few groups of keys have all the weight"},
 	Equal:        {[]string{MeanOfV, ShiftRows}, "in half of the rows all weights are equal"},
+	EqualHalf:    {[]string{MeanOfV, ShiftRows}, "in half of the rows all weights are equal"},
 	"ties":       {[]string{MissingTile, MissingKey}, "the tiles of keys are equal"},
 }
