@@ -20,8 +20,8 @@ type Candidate struct {
 	Cost    expr.Expr // the zero expression is 0
 	// Tiles adds the name tiles to those of Cost. It is nil if Cost does without.
 	Tiles *Tiles
-	// Always reports that the candidate computes every problem that the families behind this one
-	// compute, so that they are never asked.
+	// Always reports that the candidate, with the others of its family for which it holds, computes every
+	// problem that the families behind this one compute, so that they are never asked.
 	Always bool
 }
 

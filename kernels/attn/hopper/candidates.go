@@ -15,16 +15,52 @@ import (
 // estimates. A configuration that depends on the number of keys is two candidates.
 func (f Family) Candidates(p problem.Attention, c kernel.Chip) (list []attn.Candidate) {
 	p = p.Filled()
-	few, many := p, p
-	few.Skv, many.Skv = maxSumsInVKeys, maxSumsInVKeys+1
 	for _, o := range choices(p.HeadDim()) {
-		a, b := o.adapted(few), o.adapted(many)
-		if a == b {
-			list = f.add(list, o, a, p, c, "")
-			continue
+		ranges, before := o.ranges(p), len(list)
+		for _, r := range ranges {
+			list = f.add(list, o, r.config, p, c, r.when)
 		}
-		list = f.add(list, o, a, p, c, fmt.Sprintf("Skv <= %d", maxSumsInVKeys))
-		list = f.add(list, o, b, p, c, fmt.Sprintf("Skv > %d", maxSumsInVKeys))
+		if own := list[before:]; o.Persistent && !o.Balanced && len(own) == len(ranges) {
+			for i := range own { // together they are for all numbers of keys
+				own[i].Always = true // its rules are the weakest of all families
+			}
+		}
+	}
+	return list
+}
+
+// adaption is a configuration as it is adapted to some numbers of keys, and for which ones: "" is all.
+type adaption struct {
+	config Config
+	when   string
+}
+
+// ranges returns how a configuration is adapted to problems like p, in the order of their numbers of keys.
+func (c Config) ranges(p problem.Attention) (list []adaption) {
+	limits := []int{leastCodesKeys - 1, manyCodesKeys - 1, maxSumsInVKeys, 0} // each is the last of a range; 0 is no limit
+	above := 0
+	for i, last := range limits {
+		p.Skv = last
+		if last == 0 {
+			p.Skv = limits[i-1] + 1
+		}
+		own := c.adapted(p)
+		if last != 0 {
+			next := p
+			next.Skv = last + 1
+			if c.adapted(next) == own {
+				continue // the range goes on
+			}
+		}
+		var when []string
+		if above > 0 {
+			when = append(when, fmt.Sprintf("Skv > %d", above))
+		}
+		if last > 0 {
+			when = append(when, fmt.Sprintf("Skv <= %d", last))
+		}
+		list = append(list, adaption{own, strings.Join(when, " && ")})
+		above = last
 	}
 	return list
 }
@@ -37,11 +73,9 @@ func (f Family) add(list []attn.Candidate, o choice, own Config, p problem.Atten
 	}
 	one := attn.Candidate{
 		Variant: Designs()[0].Name, Config: config, Let: own.terms(), Cost: o.costs.of(own, p.Causal).expr(own, p.Causal),
-		Tiles:  &attn.Tiles{Rows: own.rows(), Keys: own.TileN, Split: own.Split, PerSM: own.BlocksPerSM, Persistent: own.Persistent, Causal: p.Causal, Counted: maxCounted},
-		Always: own.Persistent && when == "", // its rules are the weakest of all families
+		Tiles: &attn.Tiles{Rows: own.rows(), Keys: own.TileN, Split: own.Split, PerSM: own.BlocksPerSM, Persistent: own.Persistent, Causal: p.Causal, Counted: maxCounted},
 	}
 	if own.Balanced {
-		one.Always = false
 		when = strings.TrimPrefix(fmt.Sprintf("%s && cdiv(Skv, %d) >= %d", when, own.TileN, balancedTiles), " && ")
 		one.Let, one.Cost, one.Tiles = own.lets(p.Causal), o.costs.of(own, p.Causal).balancedExpr(p.Causal), nil
 	}

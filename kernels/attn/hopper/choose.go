@@ -168,18 +168,18 @@ func choicesFor(headDim int) []choice {
 	small.TileN, small.BlocksPerSM, small.Persistent, small.Descriptors = 64, 2, true, true
 	if headDim == 64 {
 		return []choice{
-			{finer, terms{0.547, 1.926, 0.324, 0, 0.03, 0, 0}},
-			{SplitKeys(2), terms{0.575, 1.958, 0.565, 0, 0.027, 0, 0}},
-			{SplitKeys(1), terms{0.504, 1.995, 0.518, 0, 0.033, 0, 0}},
-			{Latency(64), terms{1.091, 0.709, 0.809, 0.22, 0.042, 0, 0}},
-			{small, terms{1.746, 0.382, 0.508, 0.117, 0.004, 0, 0}},
-			{Pair(), terms{0.301, 2.131, 0.919, 0, 0.039, 0, 0}},
-			{ManyItems(), terms{2.099, 0.71, 0.913, 0, 0.021, 0, 0}},
-			{TwoPairs(), terms{0.386, 3.012, 0.751, 0, 0.039, 0, 0}},
-			{Throughput(64, 3), terms{2.394, 1.561, 1.637, 0, 0.025, 0, 0}},
-			{Throughput(64, 4), terms{2.068, 1.601, 1.427, 0, 0.455, 0, 0}},
-			{balanced(Throughput(64, 3)), terms{5.406, 1.467, 1.637, 0, 0.067, 0.269, 3.666}},
-			{balanced(Throughput(64, 4)), terms{4.927, 2.199, 1.427, 0, 0.127, 0.401, 3.9}},
+			{finer, terms{0.542, 1.944, 0.32, 0, 0.002, 0, 0}},
+			{SplitKeys(2), terms{0.576, 1.974, 0.55, 0, 0.015, 0, 0}},
+			{SplitKeys(1), terms{0.43, 2.111, 0.46, 0, 0.004, 0, 0}},
+			{Latency(64), terms{1.055, 0.739, 0.789, 0.194, -0.003, 0, 0}},
+			{small, terms{1.753, 0.392, 0.495, 0.11, -0.008, 0, 0}},
+			{Pair(), terms{0.374, 2.278, 0.808, 0, 0.005, 0, 0}},
+			{ManyItems(), terms{2.131, 0.814, 0.838, 0, 0.003, 0, 0}},
+			{TwoPairs(), terms{0.441, 3.166, 0.646, 0, -0.005, 0, 0}},
+			{Throughput(64, 3), terms{2.479, 1.772, 1.455, 0, 0.002, 0, 0}},
+			{Throughput(64, 4), terms{2.184, 1.857, 1.239, 0, 0.118, 0, 0}},
+			{balanced(Throughput(64, 3)), terms{5.443, 1.606, 1.455, 0, 0.064, 0.253, 4.144}},
+			{balanced(Throughput(64, 4)), terms{4.917, 2.538, 1.239, 0, 0.084, 0.357, 0.529}},
 		}
 	}
 	split := Latency(headDim)
@@ -198,17 +198,17 @@ func choicesFor(headDim int) []choice {
 		}
 	}
 	return []choice{
-		{finer, terms{0.502, 2.292, 0.466, 0, 0.035, 0, 0}},
-		{SplitKeys(2), terms{0.499, 2.521, 0.68, 0, 0.015, 0, 0}},
-		{SplitKeys(1), terms{0.312, 2.588, 0.68, 0, -0.001, 0, 0}},
-		{split, terms{0.585, 2.129, 0.973, 0, 0.005, 0, 0}},
-		{Latency(headDim), terms{0.24, 1.894, 0.985, 0, -0.007, 0, 0}},
-		{small, terms{1.69, 0.63, 0.642, 0.218, -0.006, 0, 0}},
-		{Pair(), terms{0, 2.89, 1.166, 0, -0.004, 0, 0}},
-		{ManyItems(), terms{2.042, 1.125, 1.165, 0, 0.017, 0, 0}},
-		{Throughput(headDim, 3), terms{2.301, 1.774, 1.55, 0, 0.013, 0, 0}},
-		{described, terms{2.675, 1.231, 1.566, 0, 0.04, 0, 0}},
-		{balanced(Throughput(headDim, 3)), terms{6.954, 2.025, 1.55, 0, 0.092, 0.397, 4.216}},
+		{finer, terms{0.529, 2.292, 0.465, 0, 0.027, 0, 0}},
+		{SplitKeys(2), terms{0.516, 2.53, 0.671, 0, 0.019, 0, 0}},
+		{SplitKeys(1), terms{0.263, 2.607, 0.668, 0, 0.009, 0, 0}},
+		{split, terms{0.602, 2.088, 0.944, 0, 0.013, 0, 0}},
+		{Latency(headDim), terms{0.213, 1.918, 0.934, 0, 0.011, 0, 0}},
+		{small, terms{1.725, 0.67, 0.623, 0.177, -0.007, 0, 0}},
+		{Pair(), terms{0.011, 3.038, 1.104, 0, -0.013, 0, 0}},
+		{ManyItems(), terms{2.178, 1.198, 1.098, 0, 0.017, 0, 0}},
+		{Throughput(headDim, 3), terms{2.386, 1.995, 1.379, 0, 0.033, 0, 0}},
+		{described, terms{2.806, 1.459, 1.386, 0, 0.03, 0, 0}},
+		{balanced(Throughput(headDim, 3)), terms{7.091, 2.376, 1.379, 0, 0.1, 0.241, 2.833}},
 	}
 }
 

@@ -70,11 +70,14 @@ func FindDesign(name string) (Design, error) {
 // not the instructions, so sums in V would save no time. Shared memory is also short there, so
 // warpgroups that split keys have tiles of 64 keys.
 func (c Config) adapted(p problem.Attention) Config {
-	c.SumsInV = c.SumsInV && !p.LSE && (c.TileMaxima || p.Skv <= maxSumsInVKeys)
+	c.SumsInV = c.SumsInV && !p.LSE && p.DimV() <= maxSumsInVDim && (c.TileMaxima || p.Skv <= maxSumsInVKeys)
+	c.Codes = 0
+	if c.SumsInV {
+		c = c.coded(p)
+	}
 	if p.DimV() <= maxSumsInVDim {
 		return c
 	}
-	c.SumsInV = false
 	if c.sharers() > 1 {
 		c.TileN = 64
 		c.PingPong = min(c.PingPong, c.TileN)
@@ -82,5 +85,32 @@ func (c Config) adapted(p problem.Attention) Config {
 	if c.registersNeeded(p) > c.registers().consumer {
 		c.ProductColumns = 64
 	}
+	return c
+}
+
+// The numbers of keys from which weights are computed as codes, and from which more of them are.
+const (
+	leastCodesKeys = 512
+	manyCodesKeys  = 2048
+)
+
+// coded returns the configuration with as many codes as keep the error of normal inputs below that of a
+// softmax with running maxima, whose row sums are not rounded. With more keys, maxima per tile are a
+// larger advantage, so more weights may be codes.
+func (c Config) coded(p problem.Attention) Config {
+	switch {
+	case p.Skv < leastCodesKeys:
+		return c
+	case p.Skv < manyCodesKeys:
+		c.Codes = 4
+	case p.DimV() <= 64:
+		c.Codes = 3
+	default:
+		c.Codes = 2
+		if c.rowTiles() > 2 { // fewer exponentials are left, so the best hand-over comes later
+			c.PingPong = max(c.PingPong, 64)
+		}
+	}
+	c.Polynomial = 0
 	return c
 }

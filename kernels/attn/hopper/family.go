@@ -89,6 +89,7 @@ func (Family) Axes() []attn.Axis {
 		"sharing.split":            {What: "blocks of a cluster that split the keys", Values: []int{1, 2}},
 		"sharing.split_in_block":   {What: "pairs of warpgroups in a block split the keys"},
 		"softmax.polynomial":       {What: "one exponential in this many by a polynomial on the FMA units; 0 turns it off", Values: []int{0, 4, 8, 16}},
+		"softmax.codes":            {What: "one word of four weights in this many directly as e4m3 codes, without exponentials; 0 turns it off", Values: []int{0, 2, 3, 4, 8}},
 		"softmax.sums_in_v":        {What: "the tensor cores add up the rows of P through columns of ones in V"},
 		"softmax.tile_maxima":      {What: "P relative to the maxima of its tile instead of the running maxima"},
 		"schedule.warpgroups":      {What: "warpgroups that compute, 64 query rows each", Values: []int{1, 2, 3, 4}},

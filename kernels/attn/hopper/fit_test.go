@@ -27,7 +27,7 @@ type timed struct {
 // key returns the name of a configuration in the table. It says how the work is divided, but
 // not how a warpgroup computes, so the table stays valid when the latter changes.
 func (c Config) key() string {
-	c.PingPong, c.TileMaxima, c.Polynomial, c.SumsInV = 0, false, 0, false
+	c.PingPong, c.TileMaxima, c.Polynomial, c.Codes, c.SumsInV = 0, false, 0, 0, false
 	return c.String()
 }
 

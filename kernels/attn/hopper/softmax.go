@@ -17,6 +17,7 @@ func (c Config) numerics() part.Numerics {
 	return part.Numerics{
 		Lift:       lift,
 		Exp2:       part.Exp2{Every: c.Polynomial, Polynomial: part.ForE4M3},
+		Codes:      part.Codes{Every: c.Codes},
 		TileMaxima: c.TileMaxima,
 		SumsInV:    c.SumsInV,
 		IntegerMax: true,
@@ -63,6 +64,9 @@ func (c Config) schedule() schedule {
 // It also returns the last P before rounding: code that depends on it comes after all of
 // them.
 func (s schedule) weights(t *part.Tile, from, to int) (P tile.Bytes8, last build.F32) {
+	if t.Codes.Every > 0 {
+		return t.E4M3(from, to)
+	}
 	for ; from < to; from += s.round {
 		xs := t.Exp(from, min(from+s.round, to))
 		P = append(P, tile.PackE4M3(xs)...)

@@ -16,25 +16,55 @@ func laneMax(S *tile.Frag) (most []build.F32) {
 	return most
 }
 
-// laneMaxInteger returns the same, compared as integers where possible: Hopper takes the
-// largest of three integers in one instruction, but only of two floats. The bits of floats
-// are in the order of their values as long as one of them is not negative, which is mostly
-// so. Otherwise a branch compares floats. A NaN is above all other values.
-func laneMaxInteger(k *build.Kernel, S *tile.Frag) (most []build.F32) {
-	var vars []*build.Var[build.F32]
-	var signs build.S32
-	for s := range S.Slots() {
-		x := largest(S, s, build.Mov[build.S32, build.F32], largerInt)
-		vars = append(vars, build.NewVar(build.Mov[build.F32](x)))
-		if s == 0 {
-			signs = x
-		} else {
-			signs = signs.Or(x)
+// rowMax calls each with the largest score of each row slot, over all lanes that share the row.
+func (s *Softmax) rowMax(scores []*tile.Frag, each func(build.F32)) {
+	most := func() []build.F32 {
+		lane := laneMax(scores[0])
+		for _, S := range scores[1:] {
+			for i, x := range laneMax(S) {
+				lane[i] = larger(lane[i], x)
+			}
 		}
+		return lane
 	}
-	k.If(signs.SetpLt(0), func() {
-		for s, x := range laneMax(S) {
-			vars[s].Set(x)
+	if s.IntegerMax {
+		for _, m := range rowMaxInteger(s.K, scores, most) {
+			each(m)
+		}
+		return
+	}
+	for _, x := range most() {
+		each(acrossLanes(x))
+	}
+}
+
+// rowMaxInteger returns the maxima, compared as integers where possible: Hopper takes the largest of
+// three integers in one instruction, but only of two floats. The bits of floats are in the order of
+// their values as long as one of them is not negative, which is mostly so. If all scores that a lane
+// has of a row are negative, the warp compares floats: floats returns the maxima of each lane. The warp
+// asks for that before the lanes compare their maxima and branches after it, so that it does not wait
+// for the answer. A NaN is above all other values.
+func rowMaxInteger(k *build.Kernel, scores []*tile.Frag, floats func() []build.F32) (most []build.F32) {
+	var lane []build.S32
+	for s := range scores[0].Slots() {
+		x := largest(scores[0], s, build.Mov[build.S32, build.F32], largerInt)
+		for _, S := range scores[1:] {
+			x = largerInt(x, largest(S, s, build.Mov[build.S32, build.F32], largerInt))
+		}
+		lane = append(lane, x)
+	}
+	signs := lane[0]
+	for _, x := range lane[1:] {
+		signs = signs.Or(x)
+	}
+	negative := anyLane(k, signs.SetpLt(0))
+	var vars []*build.Var[build.F32]
+	for _, x := range lane {
+		vars = append(vars, build.NewVar(acrossLanes(build.Mov[build.F32](x))))
+	}
+	k.If(negative, func() {
+		for s, x := range floats() {
+			vars[s].Set(acrossLanes(x))
 		}
 	})
 	for _, v := range vars {
@@ -42,6 +72,9 @@ func laneMaxInteger(k *build.Kernel, S *tile.Frag) (most []build.F32) {
 	}
 	return most
 }
+
+// acrossLanes returns the largest of the maxima of the lanes that share a row.
+func acrossLanes(x build.F32) build.F32 { return build.LaneReduce(x, rowLanes, larger) }
 
 func larger(a, b build.F32) build.F32    { return a.Max(b) }
 func largerInt(a, b build.S32) build.S32 { return a.Max(b) }

@@ -14,6 +14,8 @@ type Numerics struct {
 	// e4m3 ends at 448.
 	Lift float32
 	Exp2 Exp2
+	// Codes computes some weights directly in e4m3. It needs a Lift of 8 and SumsInV.
+	Codes Codes
 	// TileMaxima makes the weights of a KV tile relative to the tile's own maxima instead
 	// of the largest scores so far. The largest weight of each row and tile is then a
 	// power of two, which every format holds exactly, and a weight rounds to 0 only if it
@@ -71,6 +73,7 @@ type Tile struct {
 	c     build.F32
 	own   []build.F32 // the shifts of the rows' largest scores
 	shift []build.F32 // the shifts of the tile's weights
+	coded []build.F32 // the same for weights that are computed as codes
 	sums  []rowSum
 }
 
@@ -82,20 +85,9 @@ func (s *Softmax) Tile(S *tile.Frag, more ...*tile.Frag) *Tile {
 	k.Comment("m = rowmax S")
 	t := &Tile{Softmax: s, S: S, c: s.C.Get(), sums: make([]rowSum, S.Slots())}
 	c := s.C.Get() // t.c lives until the last exponential, this copy ends here
-	lane := laneMax
-	if s.IntegerMax {
-		lane = func(S *tile.Frag) []build.F32 { return laneMaxInteger(k, S) }
-	}
-	most := lane(S)
-	for _, other := range more {
-		for i, x := range lane(other) {
-			most[i] = larger(most[i], x)
-		}
-	}
-	for _, x := range most {
-		m := build.LaneReduce(x, rowLanes, larger)
+	s.rowMax(append([]*tile.Frag{S}, more...), func(m build.F32) {
 		t.own = append(t.own, m.FmaRn(c.Neg(), s.Lift))
-	}
+	})
 	for i, own := range t.own {
 		bound := k.F32(Unseen)
 		if !s.TileMaxima {
@@ -126,17 +118,28 @@ func (t *Tile) Raise() (w []build.F32) {
 // Exp returns the weights of the tile's columns [from, to), in the fragment's order. The
 // weights are 2^(c·S - c·m + lift).
 func (t *Tile) Exp(from, to int) (P []build.F32) {
-	k := t.K
+	t.comment(from, to)
+	for i := t.elements(from); i < t.elements(to); i++ {
+		P = append(P, t.weight(i))
+	}
+	return P
+}
+
+// comment states what follows: the weights of the columns [from, to).
+func (t *Tile) comment(from, to int) {
 	lift := ""
 	if t.Lift != 0 {
 		lift = fmt.Sprintf("%+g", t.Lift)
 	}
-	k.Comment(fmt.Sprintf("P = 2^(c·S-c·m%s), keys %d to %d", lift, from, to-1))
-	perColumn := func(col int) int { return col * t.S.Elements() / t.S.Cols }
-	for i := perColumn(from); i < perColumn(to); i++ {
-		P = append(P, t.Exp2.Element(k, i, t.S.Get(i).FmaRn(t.c, t.shift[i/2%t.S.Slots()])))
-	}
-	return P
+	t.K.Comment(fmt.Sprintf("P = 2^(c·S-c·m%s), keys %d to %d", lift, from, to-1))
+}
+
+// elements returns how many elements a lane has in the columns before col.
+func (t *Tile) elements(col int) int { return col * t.S.Elements() / t.S.Cols }
+
+// weight returns the weight of element i.
+func (t *Tile) weight(i int) build.F32 {
+	return t.Exp2.Element(t.K, i, t.S.Get(i).FmaRn(t.c, t.shift[i/2%t.S.Slots()]))
 }
 
 // Sum adds weights that Exp returned to the tile's row sums.
