@@ -97,7 +97,7 @@ func (c Case) scatter(p problem.Attention, rows ref.RowPlaces, data []byte, n in
 	return memory
 }
 
-// addMask draws which keys each query sees: most of them, and at least one of the sequence.
+// addMask draws which keys each query sees: most of them, and at least one of the sequence. Their bytes are any but 0.
 func (in *inputs) addMask(c Case, bits bool) {
 	r := rand.New(rand.NewPCG(c.Seed, maskStream))
 	s := c.Shape
@@ -110,7 +110,13 @@ func (in *inputs) addMask(c Case, bits bool) {
 			m.Visible[row*s.Skv+r.IntN(n)] = true
 		}
 	}
-	in.mask, in.data["mask"] = m, m.Bytes(bits)
+	data := m.Bytes(bits)
+	for i := range data {
+		if !bits && data[i] != 0 {
+			data[i] = byte(1 + r.IntN(255))
+		}
+	}
+	in.mask, in.data["mask"] = m, data
 }
 
 // addSinks draws one logit for each head of Q.

@@ -156,6 +156,26 @@ func TestFlagInWorkspace(t *testing.T) {
 	}
 }
 
+// TestMaskBytes judges kernels with a mask. A byte that is not 0 shows the key, whatever it is.
+func TestMaskBytes(t *testing.T) {
+	call := strings.Replace(rowsABI, `{"u32": "Sq"}`, `{"pointer": "mask"}, {"u32": "Sq"}`, 1)
+	small := func(c Case) bool { return c.Shape.FLOP() < 1e5 }
+	for hidden, wrong := range map[string]bool{
+		"setp.eq.u32 %p10, %r21, 0;":                            false,
+		"setp.ne.u32 %p10, %r21, 1;":                            true,
+		"and.b32 %r21, %r21, 1;\nsetp.eq.u32 %p10, %r21, 0;":    true,
+		"and.b32 %r21, %r21, 0x7f;\nsetp.eq.u32 %p10, %r21, 0;": true,
+		"cvt.s32.s8 %r21, %r21;\nsetp.le.s32 %p10, %r21, 0;":    true,
+	} {
+		text := strings.NewReplacer(".param .u64 o,", ".param .u64 o, .param .u64 mask,", "\tadd.u32 %j, %j, 1;", "NEXT:\nadd.u32 %j, %j, 1;",
+			"LOOP:\n", "LOOP:\ncvt.u64.u32 %rd22, %j;\nadd.u64 %rd22, %rd21, %rd22;\nld.global.nc.u8 %r21, [%rd22];\n"+hidden+"\n@%p10 bra NEXT;\n",
+		).Replace(rows(t, "keys", "mad.lo.u32 %r20, %b, %sq, %row;\nmul.lo.u32 %r20, %r20, %skv;\ncvt.u64.u32 %rd20, %r20;\nld.param.u64 %rd21, [mask];\nadd.u64 %rd21, %rd21, %rd20;").PTX)
+		if n := wrongCases(t, called(t, text, call), true, small); (n > 0) != wrong {
+			t.Errorf("%s: %d cases are wrong", hidden, n)
+		}
+	}
+}
+
 func anyCase(Case) bool { return true }
 
 // wrongCases returns the number of wrong cases of the quick plan among those that are wanted. first ends at

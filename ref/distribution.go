@@ -344,18 +344,25 @@ func (m *maker) scaled(p place, row []float32, factor float64) {
 	}
 }
 
-// sinkKey makes rows of K for rows of Q that lean in the direction of their head. The first key has the weight
-// of a third of all other keys together, as the first token of a text often has. With thousands of keys each of
-// the others has a weight below 2^-11, and together they have most of it.
+// sinkKey makes rows of K for the rows of Q of sinkQuery. The first key has the weight of a third of all other keys
+// together, as the first token of a text often has. With thousands of keys each of the others has a weight below
+// 2^-11, and together they have most of it. The logit of the first key is one product: tensor cores truncate sums of
+// products of one sign.
 func sinkKey(m *maker, p place, row []float32) {
 	if p.s > 0 {
 		m.scaled(p, row, 0.25)
+		row[0] = 0
 		return
 	}
-	size := max(math.Log(float64(m.shape.Skv))-1, 1) / math.Sqrt(float64(len(row)))
-	for i := range row {
-		row[i] = float32(size * m.direction(p, i, len(row)))
-	}
+	row[0] = float32(max(math.Log(float64(m.shape.Skv))-1, 1) * math.Sqrt(float64(len(row))) / sinkQ)
+}
+
+// sinkQ is the first number of each row of Q in the inputs of sink.
+const sinkQ = 4
+
+func sinkQuery(m *maker, p place, row []float32) {
+	normal(m, p, row)
+	row[0] = sinkQ
 }
 
 // flatKeys makes rows of K for rows of Q that are small too: all logits are near 0. The second half of the keys

@@ -44,7 +44,7 @@ func Distributions() []Distribution {
 		{"large-k", "the same with Q and K exchanged", by4096, times4096, nil},
 		{"large-v", "V is 4096 times as large as usual: shows a bound on V, on its scale or on O", nil, nil, times4096},
 		{"small-v", "V is 4096 times as small as usual: shows a lower bound on its scale", nil, nil, by4096},
-		{"sink", "the first key has a quarter of the weight, and each other key little: shows small weights that are dropped", lean, sinkKey, nil},
+		{"sink", "the first key has a quarter of the weight, and each other key little: shows small weights that are dropped", sinkQuery, sinkKey, nil},
 		{"flat", "all logits are near 0, half of the rows of K are zero, and V grows along the sequence: shows a bound on the sum of the weights, and keys that are taken for padding", by16, flatKeys, risingBy16},
 		{"large-scales", "a column of Q and another one of K are large, and the other tensor is 0 there: logits are as usual, and the scales of Q and K are 64", apart(0, 1), apart(1, 0), nil},
 		{"subnormal", "one row of K and V without weight is 2^14 times as large as the others: half of their codes in e4m3 are subnormal or -0", subnormalQ, subnormalK, subnormalV},

@@ -36,7 +36,7 @@ var golden = map[string]string{
 	"large-scales": "feaacad7ce64ba1b",
 	"large-v":      "9d37b084522952c4",
 	"small-v":      "7af3feb993bdb5c1",
-	"sink":         "f50b3a85e8e95d3d",
+	"sink":         "71ff78d7f07d4ceb",
 	"flat":         "ecbcd5b55dfd97c9",
 	"subnormal":    "d2cdcfc7ca00e950",
 	"sparse":       "ab1497a32d90882b",
