@@ -1,12 +1,15 @@
 package lab
 
 import (
+	"bytes"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 const fp8ABI = `{"entry": "attn", "format": "e4m3", "output": "f32", "p": "e4m3",
@@ -91,5 +94,26 @@ func TestTwoBits(t *testing.T) {
 	s := called(t, strings.ReplaceAll(string(text), "e4m3x2", "e5m2x2"), strings.ReplaceAll(fp8ABI, "e4m3", "e5m2"))
 	if n := wrongCases(t, s, false, func(c Case) bool { return c.Distribution == gate.EqualHalf && c.Shape.Skv < 64 }); n != 0 {
 		t.Errorf("%d cases of the right kernel are wrong", n)
+	}
+}
+
+// TestLowestCode wants the code 0 of u8 in normal inputs. The encoder does not give it.
+func TestLowestCode(t *testing.T) {
+	p := problem.Attention{Shape: problem.Square(1, 2, 64, 64), Format: problem.U8}
+	s, err := Preset("stage3b", p, kernel.Chip{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for distribution, want := range map[string]bool{"normal": true, "one-hot": false} {
+		in, err := newInputs(s, Case{Shape: p.Shape, Seed: 3, Distribution: distribution})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"k", "v"} {
+			data := in.data[name]
+			if got := bytes.IndexByte(data, 0) >= 0; name == "k" && got != want || want && !got {
+				t.Errorf("%s, %s: a code is 0: %v", distribution, name, got)
+			}
+		}
 	}
 }
