@@ -239,9 +239,10 @@ func (c Config) mostRegisters(p problem.Attention) int {
 }
 
 // short reports whether ptxas spills registers in the loop: four persistent warpgroups have
-// no registers for a causal mask or for row sums.
+// no registers for row sums, and for a causal mask only if they are balanced and compute codes.
 func (c Config) short(p problem.Attention) bool {
-	return c.Persistent && c.Warpgroups == 4 && (p.Causal || !c.SumsInV)
+	masked := p.Causal && !(c.Balanced && c.Codes > 0)
+	return c.Persistent && c.Warpgroups == 4 && (masked || !c.SumsInV)
 }
 
 // registersNeeded estimates how many registers are live at once in a consumer's loop.

@@ -107,7 +107,7 @@ func (c Config) coded(p problem.Attention) Config {
 		c.Codes = 3
 	default:
 		c.Codes = 2
-		if c.rowTiles() > 2 { // fewer exponentials are left, so the best hand-over comes later
+		if c.rowTiles() > 2 && p.DimV() > 96 { // fewer exponentials are left, so the best hand-over comes later
 			c.PingPong = max(c.PingPong, 64)
 		}
 	}
