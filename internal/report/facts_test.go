@@ -19,7 +19,11 @@ import (
 // timedRow returns a row with one median, which is 3 µs.
 func timedRow(label string, k *Kernel) *Row {
 	m := Mark{Method: timing.Method{Mode: timing.Graph, Cache: timing.Warm}, Summary: stats.Summary{P50: 3, P90: 4, Min: 2}, TFLOPs: 5, Times: &record.Times{OutputsOK: true, Floor: 1.5}}
-	return &Row{Label: label, Kernel: k, Item: &evidence.Item{Hash: label, Record: &record.Record{Kernel: record.Kernel{Name: label}}, Verdicts: nil}, Marks: []Mark{m}}
+	item := &evidence.Item{Hash: label, Record: &record.Record{Kernel: record.Kernel{Name: label}}}
+	if k != nil && k.Now == nil {
+		k.Now = item
+	}
+	return &Row{Label: label, Kernel: k, Item: item, Marks: []Mark{m}}
 }
 
 // TestRowNames wants a row to say why its times need care.
@@ -27,7 +31,7 @@ func TestRowNames(t *testing.T) {
 	current := &Kernel{}
 	predicted := timedRow("k", current)
 	predicted.Main().Times.Predicted = true
-	old := timedRow("k", &Kernel{Timed: &evidence.Item{Record: &record.Record{Kernel: record.Kernel{SHA256: "1"}}}, Now: &evidence.Item{Record: &record.Record{Kernel: record.Kernel{SHA256: "2"}}}})
+	old := timedRow("k", &Kernel{Now: &evidence.Item{Record: &record.Record{Kernel: record.Kernel{SHA256: "2"}}}})
 	rival := timedRow("triton", nil)
 	rival.Main().Times.Predicted = true // a rival never is
 	cold := timedRow("k", current)

@@ -26,7 +26,8 @@ const fewestProcesses = 5
 func (r *Row) published() bool { return len(r.Main().Times.Runs) >= fewestProcesses }
 
 // Results returns the table for a README: for each shape and device the fastest kernel that
-// was not rejected and was timed in five processes, beside the fastest rival of the same run.
+// was not rejected and was timed in five processes, beside the fastest rival of the same run. Where
+// the kernel has changed since and was not timed again in as many processes, it says so.
 func (v *View) Results() string {
 	t := &Table{
 		Head:  []string{"shape", "kernel", "µs", "TFLOP/s", "max error", "speedup over the fastest rival", "processes", "record"},
@@ -47,7 +48,7 @@ func (v *View) Results() string {
 		}
 		m := best.Main()
 		t.Rows = append(t.Rows, []Cell{
-			text(s.Title()), text(best.Label), text(best.by("graph, warm")), text(figures(m.TFLOPs)),
+			text(s.Title()), text(best.title()), text(best.by("graph, warm")), text(figures(m.TFLOPs)),
 			text(maxError(best.Item.Record, s.Shape)), text(m.AgainstRival()), text(strconv.Itoa(len(m.Times.Runs))), source(best.Item),
 		})
 	}
@@ -60,6 +61,14 @@ func (v *View) Results() string {
 	}
 	return fmt.Sprintf("The fastest kernel for each shape on %s: the median time of one launch in a replayed graph with a warm cache, with the rivals in the same run. The interval in brackets is over processes; if it contains 1, the result is a tie. `attest evidence show RECORD --evidence evidence --json` prints every sample.%s\n\n%s",
 		escape(english.List(devices)), omitted, t.Markdown())
+}
+
+// title returns the label, and whether the times are of an earlier kernel of that name.
+func (r *Row) title() string {
+	if r.older() {
+		return r.Label + " (older PTX)"
+	}
+	return r.Label
 }
 
 // by returns the median time by a method, in µs.

@@ -71,6 +71,24 @@ func TestWhatStandsForAKernel(t *testing.T) {
 	}
 }
 
+// TestOlderResults wants the times of a kernel that has changed since to be shown as such, until it is timed
+// again or the new one is rejected.
+func TestOlderResults(t *testing.T) {
+	timed := one(timedOn(0, "a", 10), record.Merge)
+	for name, c := range map[string]struct {
+		v    *report.View
+		want string
+	}{
+		"changed":     {view(t, timed, one(untimed(1, "b"), record.Defer)), "| stage1 (older PTX) | 10"},
+		"timed again": {view(t, timed, one(timedOn(1, "b", 12), record.Defer)), "| stage1 | 12"},
+		"rejected":    {view(t, timed, one(untimed(1, "b"), record.Reject)), report.NoResults},
+	} {
+		if got := c.v.Results(); !strings.Contains(got, c.want) || strings.Contains(got, "older") != strings.Contains(c.want, "older") {
+			t.Errorf("%s: no %q in\n%s", name, c.want, got)
+		}
+	}
+}
+
 func TestPredictedAndWrongTimesAreNoResults(t *testing.T) {
 	predicted, wrong := timedOn(0, "a", 10), timedOn(0, "a", 10)
 	predicted.Performance.Shapes[0].Predicted = true

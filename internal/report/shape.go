@@ -64,7 +64,7 @@ func (v *View) shapes() {
 	newest := v.newest()
 	for _, k := range v.Kernels {
 		for _, item := range k.Items {
-			if !timed(item) || !item.Kernel.Same(&k.Timed.Kernel) {
+			if !timed(item) {
 				continue
 			}
 			for i := range item.Performance.Shapes {
@@ -134,7 +134,7 @@ func (v *View) newest() map[place]*evidence.Item {
 	found := map[place]*evidence.Item{}
 	for _, k := range v.Kernels {
 		for _, item := range k.Items {
-			if !timed(item) || !item.Kernel.Same(&k.Timed.Kernel) {
+			if !timed(item) {
 				continue
 			}
 			for i := range item.Performance.Shapes {
@@ -256,7 +256,7 @@ func others(row *Row, m *Mark, rows []*Row) iter.Seq2[string, string] {
 
 // Best returns the fastest kernel that was measured with right outputs and not rejected, or
 // nil.
-func (s *Shape) Best() (best *Row) { return s.fastest(func(*Row) bool { return true }) }
+func (s *Shape) Best() (best *Row) { return s.fastest((*Row).current) }
 
 // fastest returns the fastest kernel among those rows of Best that are wanted, or nil.
 func (s *Shape) fastest(wanted func(*Row) bool) (best *Row) {
@@ -274,8 +274,17 @@ func (s *Shape) fastest(wanted func(*Row) bool) (best *Row) {
 func (r *Row) claimable() bool {
 	v := r.Item.Verdict()
 	t := r.Main().Times
-	return v != nil && v.Outcome != record.Reject && t.OutputsOK && !t.Predicted && !r.Kernel.Outdated()
+	replaced := r.older() && r.Kernel.Outcome() == record.Reject
+	return v != nil && v.Outcome != record.Reject && !replaced && t.OutputsOK && !t.Predicted
 }
+
+// older reports whether the times belong to other PTX than the record that represents the kernel: the
+// kernel has changed since, and the new one was not timed on this shape.
+func (r *Row) older() bool {
+	return r.Kernel != nil && !r.Item.Kernel.Same(&r.Kernel.Now.Kernel)
+}
+
+func (r *Row) current() bool { return !r.older() }
 
 // FastestRival returns the fastest rival of the same run, or nil.
 func (m *Mark) FastestRival() (fastest *record.Rival) {

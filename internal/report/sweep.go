@@ -33,12 +33,13 @@ type Swept struct {
 }
 
 // Sweep returns all shapes of one device that were timed beside rivals, the lowest speedup first. The
-// device is the one with most such shapes. A sweep measures and does not judge, so a kernel needs no
-// verdict here; its outputs must be right.
+// device is the one with most such shapes. Of a kernel that was swept several times, only the latest sweep
+// counts: earlier ones timed what the kernel was then. A sweep measures and does not judge, so a kernel needs
+// no verdict here; its outputs must be right.
 func (v *View) Sweep() (all []Swept) {
-	byDevice := map[string][]Swept{}
+	byDevice, latest := map[string][]Swept{}, v.latestSweeps()
 	for _, s := range v.Shapes {
-		if x, ok := s.swept(); ok {
+		if x, ok := s.swept(latest); ok {
 			byDevice[s.Device] = append(byDevice[s.Device], x)
 			if len(byDevice[s.Device]) > len(all) {
 				all = byDevice[s.Device]
@@ -52,17 +53,47 @@ func (v *View) Sweep() (all []Swept) {
 // decode reports whether the shape has fewer queries than keys, as when tokens are generated.
 func (x *Swept) decode() bool { return x.Shape.Shape.Sq < x.Shape.Shape.Skv }
 
-// swept returns the fastest kernel of the shape that was timed beside a rival.
-func (s *Shape) swept() (x Swept, ok bool) {
+// latestSweeps returns the commit of the sources of the latest sweep, by the name of the kernel. A kernel
+// that was never timed on enough shapes for a sweep is not there.
+func (v *View) latestSweeps() map[string]string {
+	type sources struct{ kernel, commit string }
+	shapes, newest, latest := map[sources]int{}, map[string]int{}, map[string]string{}
+	for _, s := range v.Shapes {
+		for _, r := range s.Rows {
+			if r.sweepable() {
+				shapes[sources{r.Item.Kernel.Name, r.Item.Build.Git.Commit}]++
+			}
+		}
+	}
+	for _, item := range v.Items {
+		name, commit := item.Kernel.Name, item.Build.Git.Commit
+		if shapes[sources{name, commit}] >= leastSwept && (latest[name] == "" || item.Seq > newest[name]) {
+			latest[name], newest[name] = commit, item.Seq
+		}
+	}
+	return latest
+}
+
+// sweepable reports whether the row's kernel was timed beside a rival and was right.
+func (r *Row) sweepable() bool {
+	if r.Kernel == nil || !primary(r.Main().Method) {
+		return false
+	}
+	verdict, times := r.Item.Verdict(), r.Main().Times
+	rejected := verdict != nil && verdict.Outcome == record.Reject
+	return !rejected && r.Main().FastestRival() != nil && times.OutputsOK && !times.Predicted && !r.older()
+}
+
+// swept returns the fastest kernel of the shape that was timed beside a rival, in its latest sweep if it has one.
+func (s *Shape) swept(latest map[string]string) (x Swept, ok bool) {
 	for _, r := range s.Rows {
-		if r.Kernel == nil || !primary(r.Main().Method) {
+		if !r.sweepable() {
 			continue
 		}
-		verdict, times, rival := r.Item.Verdict(), r.Main().Times, r.Main().FastestRival()
-		rejected := verdict != nil && verdict.Outcome == record.Reject
-		if rejected || rival == nil || !times.OutputsOK || times.Predicted || r.Kernel.Outdated() {
+		if commit, ok := latest[r.Item.Kernel.Name]; ok && commit != r.Item.Build.Git.Commit {
 			continue
 		}
+		rival := r.Main().FastestRival()
 		if !ok || r.Main().Summary.P50 < x.Row.Main().Summary.P50 {
 			x, ok = Swept{s, r, rival.Name, 1 / rival.Comparison.Ratio}, true
 		}

@@ -26,6 +26,31 @@ func swept() *record.Record {
 	return r
 }
 
+// TestLatestSweep wants only the shapes of a kernel's latest sweep, not those of an earlier one, and not a few
+// that were timed later.
+func TestLatestSweep(t *testing.T) {
+	from := func(commit string, heads, shapes int) *record.Record {
+		r := recordtest.New("hopper")
+		recordtest.OnGPU(r)
+		r.Build.Git.Commit, r.Kernel.SHA256 = commit, commit
+		r.Kernel.Config = map[string]string{"chosen": "by shape", "config": commit}
+		for i := range shapes {
+			recordtest.Timed(r, problem.Square(1, heads, 64<<i, 64), warm, 100, 0, map[string]float64{"triton e4m3": 120})
+		}
+		return r
+	}
+	v := view(t, one(from("first", 1, 13), ""), one(from("second", 2, 12), ""), one(from("third", 3, 2), ""))
+	all := v.Sweep()
+	if len(all) != 12 {
+		t.Errorf("%d shapes, want 12", len(all))
+	}
+	for _, x := range all {
+		if x.Shape.Shape.Hq != 2 {
+			t.Errorf("%v is of another sweep", x.Shape.Shape)
+		}
+	}
+}
+
 func TestSweep(t *testing.T) {
 	v := view(t, one(swept(), ""))
 	all := v.Sweep()
