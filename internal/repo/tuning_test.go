@@ -47,7 +47,7 @@ func rivals(v *report.View, cache timing.Cache) string {
 	var names []string
 	var out strings.Builder
 	for _, s := range v.Shapes {
-		if best := s.Best(); best == nil || mark(best, cache) == nil {
+		if best := s.Shown(); best == nil || mark(best, cache) == nil {
 			continue
 		}
 		for _, r := range s.Rows {
@@ -59,7 +59,7 @@ func rivals(v *report.View, cache timing.Cache) string {
 	slices.Sort(names)
 	fmt.Fprintf(&out, "| shape | attest | %s | speedup |\n|---|---:|%s---|\n", strings.Join(names, " | "), strings.Repeat("---:|", len(names)))
 	for _, s := range v.Shapes {
-		best := s.Best()
+		best := s.Shown()
 		if best == nil || mark(best, cache) == nil {
 			continue
 		}
@@ -68,6 +68,9 @@ func rivals(v *report.View, cache timing.Cache) string {
 			continue
 		}
 		cells := []string{s.Title(), timeOf(m)}
+		if best.Older() {
+			cells[1] += ", older PTX"
+		}
 		for _, name := range names {
 			cell := "–"
 			if i := slices.IndexFunc(s.Rows, func(r *report.Row) bool { return r.Label == name }); i >= 0 && mark(s.Rows[i], cache) != nil {

@@ -91,7 +91,7 @@ func (v *View) pictured() (shapes []*Shape) {
 func (v *View) besideRivals(wanted func(*Row) bool) (shapes []*Shape) {
 	byDevice := map[string][]*Shape{}
 	for _, s := range v.Shapes {
-		if best := s.Best(); best != nil && wanted(best) && len(best.Main().Times.Rivals) > 0 && primary(best.Main().Method) {
+		if best := s.Shown(); best != nil && wanted(best) && len(best.Main().Times.Rivals) > 0 && primary(best.Main().Method) {
 			byDevice[s.Device] = append(byDevice[s.Device], s)
 			if len(byDevice[s.Device]) > len(shapes) {
 				shapes = byDevice[s.Device]
@@ -104,7 +104,7 @@ func (v *View) besideRivals(wanted func(*Row) bool) (shapes []*Shape) {
 // heading draws the title, the machine and the legend.
 func heading(shapes []*Shape) string {
 	s := &svg{}
-	best := shapes[0].Best()
+	best := shapes[0].Shown()
 	s.text("title", "start", pictureMargin, 28, pictureTitle)
 	s.text("note", "start", pictureMargin, 46, fmt.Sprintf("%s, %s, %s; attest computes in FP8 (%s); median of a replayed graph with a warm cache, %s",
 		shapes[0].Device, orElse(best.Item.Build.Driver, "driver not known"), pictureDates(shapes), best.Item.Kernel.Format, pictureProcesses(shapes)))
@@ -121,7 +121,7 @@ func heading(shapes []*Shape) string {
 func pictureDates(shapes []*Shape) string {
 	var days []string
 	for _, s := range shapes {
-		days = append(days, s.Best().Item.Build.Time.UTC().Format("2006-01-02"))
+		days = append(days, s.Shown().Item.Build.Time.UTC().Format("2006-01-02"))
 	}
 	sort.Strings(days)
 	if days = slices.Compact(days); len(days) == 1 {
@@ -134,7 +134,7 @@ func pictureDates(shapes []*Shape) string {
 func pictureProcesses(shapes []*Shape) string {
 	least, most := math.MaxInt, 0
 	for _, s := range shapes {
-		n := len(s.Best().Main().Times.Runs)
+		n := len(s.Shown().Main().Times.Runs)
 		least, most = min(least, n), max(most, n)
 	}
 	if least == most {
@@ -153,8 +153,8 @@ type contender struct {
 
 // contenders returns our kernel and the rivals of its run, the fastest first.
 func (s *Shape) contenders() []contender {
-	m := s.Best().Main()
-	list := []contender{{"attest " + s.Best().Item.Kernel.Name, "ours", m.Summary.P50, 0, false}}
+	m := s.Shown().Main()
+	list := []contender{{"attest " + s.Shown().Item.Kernel.Name, "ours", m.Summary.P50, 0, false}}
 	for _, r := range m.Times.Rivals {
 		i := slices.Index(m.Times.Names, r.Name)
 		if i < 0 || i >= len(m.Times.Summaries) || r.Comparison.Ratio <= 0 {
@@ -211,7 +211,7 @@ func footnote(shapes []*Shape) string {
 	var versions []string
 	host := false
 	for _, s := range shapes {
-		m := s.Best().Main()
+		m := s.Shown().Main()
 		for _, r := range m.Times.Rivals {
 			library, _, _ := strings.Cut(r.Name, " ")
 			if text := library + " " + orElse(r.Version, "of unknown version"); !slices.Contains(versions, text) {

@@ -65,7 +65,7 @@ func (v *View) Results() string {
 
 // title returns the label, and whether the times are of an earlier kernel of that name.
 func (r *Row) title() string {
-	if r.older() {
+	if r.Older() {
 		return r.Label + " (older PTX)"
 	}
 	return r.Label

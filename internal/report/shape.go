@@ -258,6 +258,15 @@ func others(row *Row, m *Mark, rows []*Row) iter.Seq2[string, string] {
 // nil.
 func (s *Shape) Best() (best *Row) { return s.fastest((*Row).current) }
 
+// Shown returns the kernel that documents show: the fastest that was timed in enough processes for a README, and
+// otherwise Best. It may have changed since: see [Row.Older].
+func (s *Shape) Shown() *Row {
+	if best := s.fastest((*Row).published); best != nil {
+		return best
+	}
+	return s.Best()
+}
+
 // fastest returns the fastest kernel among those rows of Best that are wanted, or nil.
 func (s *Shape) fastest(wanted func(*Row) bool) (best *Row) {
 	for _, r := range s.Rows {
@@ -274,17 +283,17 @@ func (s *Shape) fastest(wanted func(*Row) bool) (best *Row) {
 func (r *Row) claimable() bool {
 	v := r.Item.Verdict()
 	t := r.Main().Times
-	replaced := r.older() && r.Kernel.Outcome() == record.Reject
+	replaced := r.Older() && r.Kernel.Outcome() == record.Reject
 	return v != nil && v.Outcome != record.Reject && !replaced && t.OutputsOK && !t.Predicted
 }
 
-// older reports whether the times belong to other PTX than the record that represents the kernel: the
+// Older reports whether the times belong to other PTX than the record that represents the kernel: the
 // kernel has changed since, and the new one was not timed on this shape.
-func (r *Row) older() bool {
+func (r *Row) Older() bool {
 	return r.Kernel != nil && !r.Item.Kernel.Same(&r.Kernel.Now.Kernel)
 }
 
-func (r *Row) current() bool { return !r.older() }
+func (r *Row) current() bool { return !r.Older() }
 
 // FastestRival returns the fastest rival of the same run, or nil.
 func (m *Mark) FastestRival() (fastest *record.Rival) {

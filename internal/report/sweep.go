@@ -81,7 +81,7 @@ func (r *Row) sweepable() bool {
 	}
 	verdict, times := r.Item.Verdict(), r.Main().Times
 	rejected := verdict != nil && verdict.Outcome == record.Reject
-	return !rejected && r.Main().FastestRival() != nil && times.OutputsOK && !times.Predicted && !r.older()
+	return !rejected && r.Main().FastestRival() != nil && times.OutputsOK && !times.Predicted && !r.Older()
 }
 
 // swept returns the fastest kernel of the shape that was timed beside a rival, in its latest sweep if it has one.

@@ -42,7 +42,7 @@ func (r *Row) name() Cell {
 		if r.Main().Times.Predicted {
 			odd = append(odd, "predicted")
 		}
-		if r.older() {
+		if r.Older() {
 			odd = append(odd, "older PTX")
 		}
 	}
