@@ -24,13 +24,6 @@ type timed struct {
 	micros map[string]float64
 }
 
-// key returns the name of a configuration in the table. It says how the work is divided, but
-// not how a warpgroup computes, so the table stays valid when the latter changes.
-func (c Config) key() string {
-	c.PingPong, c.TileMaxima, c.Polynomial, c.Codes, c.SumsInV = 0, false, 0, 0, false
-	return c.String()
-}
-
 // readTimes reads the table, which has one line per problem.
 func readTimes(t *testing.T) (all []timed) {
 	text, err := os.ReadFile(timesFile)
@@ -97,7 +90,7 @@ func fromRuns(t *testing.T, table []timed, paths []string) (all []timed) {
 				}
 				is := func(s timing.Subject) bool { return s.Name == c.String() }
 				if i := slices.IndexFunc(r[x.name].Candidates, is); i >= 0 {
-					row.micros[c.key()] = math.Round(r[x.name].Summary(i).P50*100) / 100
+					row.micros[c.Division()] = math.Round(r[x.name].Summary(i).P50*100) / 100
 				}
 			}
 		}
@@ -123,7 +116,7 @@ func fit(t *testing.T, c Config, all []timed) (costs terms, worst float64) {
 	}
 	for _, x := range all {
 		c := c.adapted(x.p)
-		if micros, ok := x.micros[c.key()]; ok && c.pays(x.p) {
+		if micros, ok := x.micros[c.Division()]; ok && c.pays(x.p) {
 			launch := c.load(x.p, 132)
 			var load terms // what each cost adds to the estimate of the launch, as Choose computes it
 			for i := range load {
@@ -230,13 +223,13 @@ func source(costs terms) string {
 func TestChooseTimes(t *testing.T) {
 	for _, x := range readTimes(t) {
 		got := Choose(x.p, 132)
-		micros, ok := x.micros[got.key()]
+		micros, ok := x.micros[got.Division()]
 		if !ok {
 			t.Errorf("%v: Choose takes %v, which was not timed: choices says how", x.p, got)
 			continue
 		}
 		for _, c := range choices(x.p.HeadDim()) {
-			other, ok := x.micros[c.adapted(x.p).key()]
+			other, ok := x.micros[c.adapted(x.p).Division()]
 			switch miss := micros/other - 1; {
 			case c.adapted(x.p).short(x.p), !c.adapted(x.p).pays(x.p):
 			case ok && miss > 0.05:
