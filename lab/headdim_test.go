@@ -2,6 +2,7 @@ package lab
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/build"
@@ -17,6 +18,7 @@ import (
 type headFaults struct {
 	rowsOfV, rowsOfO bool // rows are as far apart as those of K
 	scale            bool // logits are scaled by the size of heads of V
+	from256          bool // logits are 0 if a head has 256 to 511 numbers
 }
 
 // twoHeadDims computes attention with heads of K and V of any sizes, one block per row and one thread per
@@ -39,6 +41,9 @@ func twoHeadDims(f headFaults) *build.Kernel {
 	}
 	if f.scale {
 		scale = dv.CvtRnF32().RsqrtApprox()
+	}
+	if f.from256 { // without a comparison, which a search could look for
+		scale = scale.Mul(d.Shr(8).And(1).Xor(1).CvtRnF32())
 	}
 	m, l, out := build.NewVar(k.F32(-1e30)), build.NewVar(k.F32(0)), build.NewVar(k.F32(0))
 	k.Loop(0, skv, 1, func(j build.U32) {
@@ -96,6 +101,30 @@ func TestValueHeadDim(t *testing.T) {
 		}
 		if c.want == record.Correct && !slices.ContainsFunc(r.Correctness.Cases, func(c record.Case) bool { return c.Shape.DV != 0 }) {
 			t.Errorf("no case has another head dimension of V: %v", r.Correctness.Cases[0].Shape)
+		}
+	}
+}
+
+// TestOtherHeadDims judges kernels that take the head dimension as an argument. The shapes of the plan have one of
+// 64.
+func TestOtherHeadDims(t *testing.T) {
+	call := strings.NewReplacer(`{"u32": "DV"}`, `{"u32": "D"}`, `["DV"]`, `["D"]`, `"D == 16", "DV <= 32"`, `"D % 8 == 0", "D <= 256"`).Replace(twoHeadDimsABI)
+	for _, from256 := range []bool{false, true} {
+		text, err := twoHeadDims(headFaults{from256: from256}).PTX()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dims := map[int]bool{}
+		other := func(c Case) bool {
+			dims[c.Shape.D] = true
+			return c.Shape.D != 64 && (from256 || c.Shape.D < 64)
+		}
+		n := wrongCases(t, called(t, text, call), true, other)
+		if (n > 0) != from256 {
+			t.Errorf("%d cases are wrong", n)
+		}
+		if !dims[64] || !dims[16] || !dims[112] || len(dims) < 16 {
+			t.Errorf("head dimensions %v", dims)
 		}
 	}
 }

@@ -184,7 +184,10 @@ func (d *deriver) watched() []problem.Shape {
 		}
 		list = append(list, extents{1, 1, 1, d.tileQ, 4*d.ring + d.tileKV})
 	}
-	return d.shapes(list)
+	if d.m.p.Depth < RingsAndEdge {
+		return d.shapes(list)
+	}
+	return append(d.shapes(list), d.watchedHeadDims()...)
 }
 
 // ahead returns a shape with so many tiles of keys that, in some schedule, a producer that does
@@ -342,6 +345,11 @@ func (d *deriver) cases() (cases []Case) {
 			one.Distribution = "heads" // each head has other scales
 		}
 		cases = append(cases, one)
+	}
+	if d.m.p.Depth >= RingsAndEdge {
+		for i, s := range d.otherHeadDims() {
+			cases = append(cases, Case{Shape: s, Seed: uint64(3 + i%2), Distribution: "normal"})
+		}
 	}
 	return append(cases, d.biased()...)
 }
