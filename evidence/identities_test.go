@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,8 @@ var texts = flag.String("texts", "", "write identities.json from a folder of PTX
 
 // TestIdentities wants the published table to name texts of old records, each with the name
 // of its kernel and with the identity of the kernel that is built today for the same name and
-// problem, apart from the one constant of [beforeFix]. With -texts it writes the table, with the texts whose normal form today's kernel
+// problem, apart from the one constant of [beforeFix]. If the kernel has changed since, a newer record that holds the
+// kernel must have the identity. With -texts it writes the table, with the texts whose normal form today's kernel
 // has.
 func TestIdentities(t *testing.T) {
 	s := open(t, ".")
@@ -49,6 +51,7 @@ func TestIdentities(t *testing.T) {
 // which the kernel that is built today has the identity.
 func checkIdentity(c *evidence.Contents, i evidence.Identity) error {
 	err := errors.New("no old record has it")
+	held := slices.ContainsFunc(c.Items, func(x *evidence.Item) bool { return x.Kernel.Call != nil && x.Kernel.Identity == i.Identity })
 	seen := map[record.Problem]bool{}
 	for _, item := range c.Items {
 		for _, k := range []*record.Kernel{&item.Kernel, item.Baseline} {
@@ -56,6 +59,9 @@ func checkIdentity(c *evidence.Contents, i evidence.Identity) error {
 				continue
 			}
 			for _, p := range problemsOf(k, item.Record) {
+				if held {
+					return nil
+				}
 				if seen[p] {
 					continue
 				}
