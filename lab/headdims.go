@@ -13,7 +13,7 @@ const (
 // are written for one head dimension. One that takes it as an argument can be wrong for any of them.
 func (d *deriver) otherHeadDims() (list []problem.Shape) {
 	add := func(dim int) bool {
-		for _, n := range [][2]int{{19, 70}, {70, 70}, {64, 128}, {128, 128}} {
+		for _, n := range [][2]int{{7, 40}, {40, 40}, {64, 128}, {128, 128}} {
 			s := problem.Shape{B: 2, Hq: 2, Hkv: 2, Sq: n[0], Skv: n[1]}.WithHeadDim(problem.HeadDim{D: dim})
 			if dim != d.m.heads.D && d.m.s.ServesShape(s) == nil {
 				list = append(list, s)
