@@ -30,7 +30,7 @@
 //
 //	S = Q·Kᵀ                wgmma, both factors in shared memory
 //	m = rowmax S            keys that a row does not see have the score -∞
-//	P = 2^(c·S - c·m + 8)   one fma and one exponential per score
+//	P = 2^(c·S - c·m + 8)   one fma and one exponential per score; with Codes, some weights without exponentials
 //	T = P·V                 wgmma, P from registers
 //	O = O + w·T             w = 2^(c·m - c·m₀)
 //
