@@ -157,12 +157,12 @@ func (c Config) teams() int { return c.Warps / c.RowTiles }
 
 // maxRegisters returns the limit of registers per thread. With several row tiles or wide heads a kernel
 // needs as many as a thread can have for scores and O. With scales of keys, gaps, pages of any size or queries
-// in bf16 it needs some more than usual. The blocks of an SM have them all the same.
+// of 16 bits it needs some more than usual. The blocks of an SM have them all the same.
 func (c Config) maxRegisters(p problem.Attention, t ptx.Target) int {
 	switch usual := usualRegisters(t); {
 	case max(p.D, p.DimV()) > 128 || c.RowTiles > 1:
 		return mostRegisters
-	case scaledByKey(p) || p.Strided() || c.AnyPages || p.FormatQ == problem.BF16:
+	case scaledByKey(p) || p.Strided() || c.AnyPages || p.FormatQ == problem.BF16 || p.FormatQ == problem.F16:
 		return max(usual, 168)
 	default:
 		return usual
