@@ -137,3 +137,33 @@ func withoutLines(text string) (lines []string) {
 	}
 	return lines
 }
+
+// TestDependentLaunch wants a dependent launch to wait for the launch before it.
+func TestDependentLaunch(t *testing.T) {
+	split, err := splitEntry().PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	merge, err := mergeEntry().PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer("sm_80", "sm_90").Replace(split + merge[strings.Index(merge, ".visible .entry"):])
+	for wait, found := range map[string]bool{"": true, "\tgriddepcontrol.wait;\n": false} {
+		for _, dependent := range []bool{false, true} {
+			at := strings.LastIndex(text, "\tld.param")
+			call, err := abi.Parse("split.json", []byte(splitCall))
+			if err != nil {
+				t.Fatal(err)
+			}
+			call.Launches[1].Dependent = dependent
+			s, err := External("split", text[:at]+wait+text[at:], call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := suspects(s); (len(got) > 0) != (found && dependent) {
+				t.Errorf("wait %q, dependent %v: %v", wait, dependent, got)
+			}
+		}
+	}
+}

@@ -36,6 +36,9 @@ func suspects(s *Subject) []finding.Finding {
 			list.Add(f)
 		}
 	}
+	for _, f := range unwaited(s, m) {
+		list.Add(f)
+	}
 	return list.All()
 }
 

@@ -147,7 +147,7 @@ func TestRoof(t *testing.T) {
 			ys = append(ys, x)
 		}
 	}
-	if len(ys) != 3 || !(xs[0] < xs[1] && xs[1] < xs[2]) || !(ys[0] > ys[1]) || ys[1] != ys[2] || ys[0] > 221 || ys[1] < 16 {
+	if len(ys) != 3 || !(xs[0] < xs[1] && xs[1] < xs[2]) || !(ys[0] > ys[1]) || ys[1] != ys[2] || ys[0] > 200 || ys[1] < 16 { // at the left edge the roof is at 150 TFLOP/s, of 10 to 1000
 		t.Errorf("the roof has the points %v, %v", xs, ys)
 	}
 	if !(ys[1] > 17) {
