@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -188,5 +189,33 @@ func TestDiffWithoutCases(t *testing.T) {
 		if strings.Contains(b.String(), "B has the same bits as stage2") != want {
 			t.Errorf("%d cases: %s", of, b.String())
 		}
+	}
+}
+
+// TestRecordHasItsHash wants the hash of a record, and the reasons of its defects, where a person looks for them.
+func TestRecordHasItsHash(t *testing.T) {
+	item := &evidence.Item{Hash: "0123456789", Record: &record.Record{Kernel: record.Kernel{Name: "k"}}}
+	item.Defects = &record.Defects{}
+	item.Defects.Add(problem.Shape{}, finding.Finding{Kind: "shared-race", Severity: finding.Error, Message: "a race", Why: "because", Count: 1})
+	var b strings.Builder
+	WriteRecord(&b, item, term.Style{})
+	for _, want := range []string{"record", "0123456789", "    why: because\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "fix:") {
+		t.Errorf("an empty fix is written:\n%s", b.String())
+	}
+}
+
+// TestIntensity wants the operations per byte of a known shape: 4·512·512·64 per head, for 3·512·64 bytes of e4m3 and
+// 512·64·2 of f16.
+func TestIntensity(t *testing.T) {
+	r := &record.Record{}
+	r.Kernel.Problem.Format, r.Kernel.Problem.Output = problem.E4M3, problem.F16
+	got, want := intensity(r, problem.Square(1, 8, 512, 64)), 4*512*512*64/float64(5*512*64)
+	if !(got > 0.99*want && got < 1.01*want) {
+		t.Errorf("%g FLOP per byte, want about %g", got, want)
 	}
 }
