@@ -101,6 +101,10 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 			attn.Rule(fmt.Sprintf("B*H*cdiv(Sq, %d)*cdiv(Skv, %d) <= %d", warpgroupRows, warpgroupRows, maxRowTiles),
 				fmt.Sprintf("balanced causal blocks count at most %d tiles of %d rows and keys: divide the batch", maxRowTiles, warpgroupRows)))
 	}
+	if c.Codes > 0 {
+		list = append(list, attn.Rule(fmt.Sprintf("Skv >= %d", leastCodesKeys),
+			fmt.Sprintf("weights as codes need at least %d keys, over which their errors average: turn codes off", leastCodesKeys)))
+	}
 	if c.SumsInV && !c.TileMaxima {
 		list = append(list, attn.Rule(fmt.Sprintf("Skv <= %d", maxSumsInVKeys),
 			fmt.Sprintf("row sums in columns of V lose accuracy beyond %d keys: use tile_maxima, or do without sums_in_v", maxSumsInVKeys)))

@@ -31,7 +31,7 @@ func edgeProblem(d, s, turn int) problem.Attention {
 }
 
 // designed returns the named designs, and what Choose returns for much larger problems, which
-// lengths near the edges would not get.
+// lengths near the edges would not get, adapted to the problem.
 func designed(p problem.Attention) (all []Config) {
 	for _, d := range Designs()[1:] {
 		if c := d.Config(p, 132); c.Check(p) == nil {
@@ -41,7 +41,7 @@ func designed(p problem.Attention) (all []Config) {
 	for _, heads := range []int{1, 7, 9, 17, 24, 70} {
 		large := p
 		large.B, large.Hq, large.Hkv, large.Sq, large.Skv = 1, heads, heads, 1000, 1000
-		if c := Choose(large, 132); !slices.Contains(all, c) {
+		if c := Choose(large, 132).adapted(p); !slices.Contains(all, c) {
 			all = append(all, c)
 		}
 	}

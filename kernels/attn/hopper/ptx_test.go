@@ -12,7 +12,7 @@ import (
 // without .loc, which changes whenever a line of Go moves.
 func TestPTX(t *testing.T) {
 	for name, c := range map[string]Config{"throughput": Throughput(64, 4).adapted(square(1, 1, 4096, 64, problem.E4M3)), "latency": Latency(64), "split-kv-cluster": SplitKeys(2)} {
-		k, err := New(square(1, 1, 1, 64, problem.E4M3), c)
+		k, err := New(square(1, 1, leastCodesKeys, 64, problem.E4M3), c)
 		if err != nil {
 			t.Fatal(err)
 		}
