@@ -28,7 +28,7 @@ func TestHopper(t *testing.T) {
 	}{
 		{"hopper", problem.Attention{LSE: true}},
 		{"hopper-throughput", problem.Attention{LSE: true, Causal: true}},
-		{"hopper", problem.Attention{Shape: problem.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 2048, Skv: 2048, D: 64}}},
+		{"hopper", problem.Attention{Shape: problem.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 1000, Skv: 1000, D: 64}}},
 	} {
 		s, err := Preset(c.name, c.choice, kernel.Chip{})
 		if err != nil {

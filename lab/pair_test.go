@@ -21,6 +21,7 @@ func TestPairMutants(t *testing.T) {
 	p.Cases = []Case{
 		{Shape: length(1, 1, 12), Seed: 1, Distribution: "equal"}, {Shape: length(1, 1, 107), Seed: 2, Distribution: "equal"},
 		{Shape: length(1, 2, 80), Seed: 2, Distribution: "negative"}, {Shape: length(1, 1, 33), Seed: 1, Distribution: "zeros"},
+		{Shape: problem.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 5, Skv: 80, D: 64}, Seed: 2, Distribution: "negative"}, // no row but those of the first row slot
 		{Shape: length(1, 2, 33), Seed: 3, Distribution: "normal"}, {Shape: length(1, 2, 400), Seed: 1, Distribution: "steps"},
 	}
 	const float, predicate = `(%f\d+)`, `(%p\d+)`

@@ -18,7 +18,7 @@ func (f Family) Candidates(p problem.Attention, c kernel.Chip) (list []attn.Cand
 	for _, o := range choices(p.HeadDim()) {
 		ranges, before := o.ranges(p), len(list)
 		for _, r := range ranges {
-			list = f.add(list, o, r.config, p, c, r.when)
+			list = f.add(list, o, r.config, r.p, c, r.when)
 		}
 		if own := list[before:]; o.Persistent && !o.Balanced && len(own) == len(ranges) {
 			for i := range own { // together they are for all numbers of keys
@@ -29,9 +29,11 @@ func (f Family) Candidates(p problem.Attention, c kernel.Chip) (list []attn.Cand
 	return list
 }
 
-// adaption is a configuration as it is adapted to some numbers of keys, and for which ones: "" is all.
+// adaption is a configuration as it is adapted to some numbers of keys, a problem with such a number, and for which
+// numbers it is: "" is all.
 type adaption struct {
 	config Config
+	p      problem.Attention
 	when   string
 }
 
@@ -40,10 +42,11 @@ func (c Config) ranges(p problem.Attention) (list []adaption) {
 	limits := []int{leastCodesKeys - 1, manyCodesKeys - 1, maxSumsInVKeys, 0} // each is the last of a range; 0 is no limit
 	above := 0
 	for i, last := range limits {
-		p.Skv = last
+		keys := last
 		if last == 0 {
-			p.Skv = limits[i-1] + 1
+			keys = limits[i-1] + 1
 		}
+		p.Sq, p.Skv = keys, keys
 		own := c.adapted(p)
 		if last != 0 {
 			next := p
@@ -59,7 +62,7 @@ func (c Config) ranges(p problem.Attention) (list []adaption) {
 		if last > 0 {
 			when = append(when, fmt.Sprintf("Skv <= %d", last))
 		}
-		list = append(list, adaption{own, strings.Join(when, " && ")})
+		list = append(list, adaption{own, p, strings.Join(when, " && ")})
 		above = last
 	}
 	return list

@@ -168,18 +168,18 @@ func choicesFor(headDim int) []choice {
 	small.TileN, small.BlocksPerSM, small.Persistent, small.Descriptors = 64, 2, true, true
 	if headDim == 64 {
 		return []choice{
-			{finer, terms{0.542, 1.944, 0.32, 0, 0.002, 0, 0}},
-			{SplitKeys(2), terms{0.576, 1.974, 0.55, 0, 0.015, 0, 0}},
-			{SplitKeys(1), terms{0.43, 2.111, 0.46, 0, 0.004, 0, 0}},
-			{Latency(64), terms{1.055, 0.739, 0.789, 0.194, -0.003, 0, 0}},
-			{small, terms{1.753, 0.392, 0.495, 0.11, -0.008, 0, 0}},
-			{Pair(), terms{0.374, 2.278, 0.808, 0, 0.005, 0, 0}},
-			{ManyItems(), terms{2.131, 0.814, 0.838, 0, 0.003, 0, 0}},
-			{TwoPairs(), terms{0.441, 3.166, 0.646, 0, -0.005, 0, 0}},
-			{Throughput(64, 3), terms{2.479, 1.772, 1.455, 0, 0.002, 0, 0}},
-			{Throughput(64, 4), terms{2.184, 1.857, 1.239, 0, 0.118, 0, 0}},
-			{balanced(Throughput(64, 3)), terms{5.443, 1.606, 1.455, 0, 0.064, 0.253, 4.144}},
-			{balanced(Throughput(64, 4)), terms{4.917, 2.538, 1.239, 0, 0.084, 0.357, 0.529}},
+			{finer, terms{0.544, 1.944, 0.321, 0, 0.002, 0, 0}},
+			{SplitKeys(2), terms{0.53, 2.011, 0.551, 0, 0.01, 0, 0}},
+			{SplitKeys(1), terms{0.428, 2.119, 0.46, 0, 0.003, 0, 0}},
+			{Latency(64), terms{1.028, 0.752, 0.792, 0.199, -0.01, 0, 0}},
+			{small, terms{1.714, 0.405, 0.498, 0.114, -0.014, 0, 0}},
+			{Pair(), terms{0.388, 2.271, 0.808, 0, 0.006, 0, 0}},
+			{ManyItems(), terms{2.131, 0.816, 0.837, 0, 0.004, 0, 0}},
+			{TwoPairs(), terms{0.461, 3.159, 0.645, 0, -0.004, 0, 0}},
+			{Throughput(64, 3), terms{2.481, 1.77, 1.452, 0, 0.005, 0, 0}},
+			{Throughput(64, 4), terms{2.182, 1.864, 1.236, 0, 0.12, 0, 0}},
+			{balanced(Throughput(64, 3)), terms{5.465, 1.65, 1.452, 0, 0.064, 0.24, 4.109}},
+			{balanced(Throughput(64, 4)), terms{4.92, 2.574, 1.236, 0, 0.086, 0.352, 0.479}},
 		}
 	}
 	split := Latency(headDim)
@@ -198,17 +198,17 @@ func choicesFor(headDim int) []choice {
 		}
 	}
 	return []choice{
-		{finer, terms{0.529, 2.292, 0.465, 0, 0.027, 0, 0}},
-		{SplitKeys(2), terms{0.516, 2.53, 0.671, 0, 0.019, 0, 0}},
-		{SplitKeys(1), terms{0.263, 2.607, 0.668, 0, 0.009, 0, 0}},
-		{split, terms{0.602, 2.088, 0.944, 0, 0.013, 0, 0}},
-		{Latency(headDim), terms{0.213, 1.918, 0.934, 0, 0.011, 0, 0}},
-		{small, terms{1.725, 0.67, 0.623, 0.177, -0.007, 0, 0}},
-		{Pair(), terms{0.011, 3.038, 1.104, 0, -0.013, 0, 0}},
-		{ManyItems(), terms{2.178, 1.198, 1.098, 0, 0.017, 0, 0}},
-		{Throughput(headDim, 3), terms{2.386, 1.995, 1.379, 0, 0.033, 0, 0}},
-		{described, terms{2.806, 1.459, 1.386, 0, 0.03, 0, 0}},
-		{balanced(Throughput(headDim, 3)), terms{7.091, 2.376, 1.379, 0, 0.1, 0.241, 2.833}},
+		{finer, terms{0.53, 2.294, 0.465, 0, 0.027, 0, 0}},
+		{SplitKeys(2), terms{0.514, 2.537, 0.67, 0, 0.019, 0, 0}},
+		{SplitKeys(1), terms{0.279, 2.601, 0.667, 0, 0.01, 0, 0}},
+		{split, terms{0.581, 2.108, 0.944, 0, 0.011, 0, 0}},
+		{Latency(headDim), terms{0.191, 1.938, 0.937, 0, 0.007, 0, 0}},
+		{small, terms{1.683, 0.685, 0.626, 0.181, -0.014, 0, 0}},
+		{Pair(), terms{0.108, 2.966, 1.096, 0, -0.001, 0, 0}},
+		{ManyItems(), terms{2.198, 1.187, 1.093, 0, 0.021, 0, 0}},
+		{Throughput(headDim, 3), terms{2.41, 1.982, 1.375, 0, 0.037, 0, 0}},
+		{described, terms{2.846, 1.437, 1.379, 0, 0.037, 0, 0}},
+		{balanced(Throughput(headDim, 3)), terms{7.103, 2.434, 1.375, 0, 0.102, 0.229, 2.752}},
 	}
 }
 

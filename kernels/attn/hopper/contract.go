@@ -72,6 +72,9 @@ const (
 	maxRowTiles = 1 << 28
 	// maxGridY is the largest extent of a grid in y.
 	maxGridY = 65535
+	// fewestCodesKeys is the number of keys below which an error of a twelfth in a few weights would be more than
+	// the rounding of weights to e4m3 explains.
+	fewestCodesKeys = 512
 	// maxSumsInVKeys is the number of keys up to which sums in columns of V are accurate
 	// without TileMaxima.
 	maxSumsInVKeys = 2048
@@ -102,8 +105,8 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 				fmt.Sprintf("balanced causal blocks count at most %d tiles of %d rows and keys: divide the batch", maxRowTiles, warpgroupRows)))
 	}
 	if c.Codes > 0 {
-		list = append(list, attn.Rule(fmt.Sprintf("Skv >= %d", leastCodesKeys),
-			fmt.Sprintf("weights as codes need at least %d keys, over which their errors average: turn codes off", leastCodesKeys)))
+		list = append(list, attn.Rule(fmt.Sprintf("Skv >= %d", fewestCodesKeys),
+			fmt.Sprintf("weights as codes need at least %d keys, over which their errors average: turn codes off", fewestCodesKeys)))
 	}
 	if c.SumsInV && !c.TileMaxima {
 		list = append(list, attn.Rule(fmt.Sprintf("Skv <= %d", maxSumsInVKeys),

@@ -103,8 +103,8 @@ func mixed(d, sq, skv, turn int) problem.Attention {
 func (c Config) able(p problem.Attention) problem.Attention {
 	p.LSE = p.LSE && !c.SumsInV
 	p.Causal = p.Causal && (!c.Balanced || p.Skv >= p.Sq)
-	if c.Codes > 0 && p.Skv < leastCodesKeys {
-		p.Skv += leastCodesKeys
+	if c.Codes > 0 && p.Skv < fewestCodesKeys {
+		p.Skv += fewestCodesKeys
 	}
 	return p
 }
@@ -299,7 +299,7 @@ func TestNaN(t *testing.T) {
 	for key := range 64 {
 		c, p := Throughput(64, 4), square(1, 1, 40, 64, problem.E4M3)
 		if key%2 == 1 {
-			c.Codes, p.Skv = 2, leastCodesKeys
+			c.Codes, p.Skv = 2, fewestCodesKeys
 		}
 		in := generate(t, "normal", p, 1)
 		in.K.Data[key/2*64+5] = 0x7f

@@ -90,7 +90,7 @@ func (c Config) adapted(p problem.Attention) Config {
 
 // The numbers of keys from which weights are computed as codes, and from which more of them are.
 const (
-	leastCodesKeys = 512
+	leastCodesKeys = 1024
 	manyCodesKeys  = 2048
 )
 
