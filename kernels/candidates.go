@@ -35,5 +35,8 @@ func (c Candidate) Build(p problem.Attention, chip kernel.Chip) (*kernel.Kernel,
 	if err != nil {
 		return nil, err
 	}
+	if c.Keys > 0 {
+		p.Sq, p.Skv = c.Keys, c.Keys
+	}
 	return build(f, v, p, chip, c.Config)
 }

@@ -51,7 +51,7 @@ func TestBatches(t *testing.T) {
 	for name, want := range map[string]string{
 		"hopper":            byDesign(x.Shapes),
 		"stage3b":           "mission;mission256;long;big64;huge64;1,8/1,512,64|big128;huge128",
-		"hopper-throughput": "mission|mission256|long;big64;huge64|big128;huge128|1,8/1,512,64", // by the number of keys, too
+		"hopper-throughput": "mission;mission256|long;big64;huge64|big128;huge128|1,8/1,512,64", // by the number of keys, too
 	} {
 		list, err := x.prepare([]string{name})
 		if err != nil {

@@ -20,6 +20,9 @@ type Candidate struct {
 	Cost    expr.Expr // the zero expression is 0
 	// Tiles adds the name tiles to those of Cost. It is nil if Cost does without.
 	Tiles *Tiles
+	// Keys is a number of queries and keys that the kernel computes, or 0 if it computes any. The text does not
+	// depend on it.
+	Keys int
 	// Always reports that the candidate, with the others of its family for which it holds, computes every
 	// problem that the families behind this one compute, so that they are never asked.
 	Always bool

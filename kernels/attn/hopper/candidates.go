@@ -75,7 +75,7 @@ func (f Family) add(list []attn.Candidate, o choice, own Config, p problem.Atten
 		return list
 	}
 	one := attn.Candidate{
-		Variant: Designs()[0].Name, Config: config, Let: own.terms(), Cost: o.costs.of(own, p.Causal).expr(own, p.Causal),
+		Variant: Designs()[0].Name, Config: config, Keys: p.Skv, Let: own.terms(), Cost: o.costs.of(own, p.Causal).expr(own, p.Causal),
 		Tiles: &attn.Tiles{Rows: own.rows(), Keys: own.TileN, Split: own.Split, PerSM: own.BlocksPerSM, Persistent: own.Persistent, Causal: p.Causal, Counted: maxCounted},
 	}
 	if own.Balanced {
