@@ -232,24 +232,30 @@ func holdsWeights(t *testing.T, dist string, c Config, in inputs, r result) *ref
 	return want
 }
 
+// rootMeanSquare returns a function that computes the error of a configuration against float64 over the same quantised
+// inputs.
+func rootMeanSquare(t *testing.T, in inputs) func(Config) float64 {
+	t.Helper()
+	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c Config) float64 {
+		e, err := want.Compare(newBench(t, emulator(t, 0, nil), in).run(c).Tensor(t), ref.CompareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.RMSE
+	}
+}
+
 // TestOwnMaxima: rounding P causes smaller errors with TileMaxima than without, and much
 // smaller ones if a few outliers have all the weight.
 func TestOwnMaxima(t *testing.T) {
 	running := Throughput(64, 3)
 	running.PingPong, running.TileMaxima = 0, false
 	for dist, most := range map[string]float64{"normal": 0.95, "outliers": 0.7} {
-		in := generate(t, dist, square(1, 1, 1024, 64, problem.E4M3), 1)
-		want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rmse := func(c Config) float64 {
-			e, err := want.Compare(newBench(t, emulator(t, 0, nil), in).run(c).Tensor(t), ref.CompareOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return e.RMSE
-		}
+		rmse := rootMeanSquare(t, generate(t, dist, square(1, 1, 1024, 64, problem.E4M3), 1))
 		own, so := rmse(Throughput(64, 3)), rmse(running)
 		t.Logf("%s: %.6f, and %.6f with the largest so far", dist, own, so)
 		if own > most*so {
@@ -271,18 +277,7 @@ func TestCodesAccuracy(t *testing.T) {
 				t.Errorf("%v: %v has no codes", p, coded)
 			}
 			p.Sq = 512
-			in := generate(t, "normal", p, 0)
-			want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			rmse := func(c Config) float64 {
-				e, err := want.Compare(newBench(t, emulator(t, 0, nil), in).run(c).Tensor(t), ref.CompareOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return e.RMSE
-			}
+			rmse := rootMeanSquare(t, generate(t, "normal", p, 0))
 			plain := coded
 			plain.Codes = 0
 			got, most, without := rmse(coded), rmse(running), rmse(plain)
