@@ -175,6 +175,9 @@ func (d *deriver) watched() []problem.Shape {
 			extents{3, 3, 3, d.within(1, 33), d.tileKV + d.within(1, d.tileKV-1)}, // 27 heads: several work items per block
 			extents{1, 1, 1, 1, 1},
 			extents{2, 3, 1, d.tileQ / 2, d.tileKV/2 + 1},
+			// Persistent blocks have an odd number of work items above, and an even one and an odd one here: 16 items on
+			// three SMs. What follows the last item then uses either slot of a ring of two.
+			extents{2, 4, 1, d.tileQ + 1, d.tileKV + 1},
 		)
 		list = append(list, d.ahead()...)
 	}
