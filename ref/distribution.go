@@ -333,8 +333,11 @@ func headsOfQ(m *maker, p place, row []float32) {
 
 func headsOfV(m *maker, p place, row []float32) { m.scaled(p, row, m.magnitude(p)) }
 
-func times4096(m *maker, p place, row []float32) { m.scaled(p, row, 4096) }
-func by4096(m *maker, p place, row []float32)    { m.scaled(p, row, 1.0/4096) }
+// Large is by how much Q, K or V is larger than usual in the distributions large-q, large-k and large-v.
+const Large = 4096
+
+func larger(m *maker, p place, row []float32)  { m.scaled(p, row, Large) }
+func smaller(m *maker, p place, row []float32) { m.scaled(p, row, 1.0/Large) }
 
 // scaled makes a normal row times a factor.
 func (m *maker) scaled(p place, row []float32, factor float64) {

@@ -163,16 +163,13 @@ func fixed(t record.Tolerance, c *record.Case) (why []string) {
 	return why
 }
 
-// LargeV is the distribution in which V is largeV times as large as usual.
-const (
-	LargeV = "large-v"
-	largeV = 4096
-)
+// LargeV is the distribution in which V is [ref.Large] times as large as usual.
+const LargeV = "large-v"
 
 // usualV returns the factor by which V, and with it an error of O, is larger than in other distributions.
 func usualV(c *record.Case) float64 {
 	if c.Distribution == LargeV {
-		return largeV
+		return ref.Large
 	}
 	return 1
 }

@@ -32,8 +32,9 @@ type Softmax struct {
 	// special function units: 0 is none, 4 is every fourth.
 	Polynomial int `json:"polynomial"`
 	// Codes computes one word of four weights in this many as e4m3 codes, without exponentials: see
-	// [part.Codes]. 0 is none, 4 is every fourth. It takes up to 15 % less time, and errors are 5 %
-	// larger with 4 and 10 % larger with 2. SumsInV adds up what the codes are.
+	// [part.Codes]. 0 is none, 4 is every fourth. A kernel with codes takes up to 15 % less time. Its
+	// errors are 5 % larger with 4 and 10 % larger with 2. The row sums must be those of SumsInV, which
+	// adds up the codes.
 	Codes int `json:"codes"`
 	// SumsInV makes the tensor cores add up the rows of P: V gets extra dimensions of
 	// ones. It saves one addition per score, and sums P after rounding.

@@ -46,7 +46,7 @@ func variants(d int) []Config {
 		with(Throughput(d, 3), codes(2)), with(Pair(), codes(4)), with(SplitKeys(1), codes(3)), with(Latency(d), codes(4)), with(balanced(Throughput(d, 3)), codes(2)),
 	}
 	if d == 64 { // Heads of 128 have no registers for these.
-		all = append(all, Throughput(d, 4), with(Throughput(d, 4), summed), balanced(Throughput(d, 4)), TwoPairs(), with(TwoPairs(), summed), with(Throughput(d, 4), codes(3)), with(TwoPairs(), codes(4)))
+		all = append(all, Throughput(d, 4), with(Throughput(d, 4), summed), balanced(Throughput(d, 4)), TwoPairs(), with(TwoPairs(), summed), with(Throughput(d, 4), codes(3)), with(balanced(Throughput(d, 4)), codes(3)), with(TwoPairs(), codes(4)))
 	}
 	p := square(1, 1, leastCodesKeys, d, problem.E4M3)
 	return slices.DeleteFunc(all, func(c Config) bool { return c.Check(p) != nil })
