@@ -169,10 +169,15 @@ func PackE4M3(xs []build.F32) Bytes8 {
 	for i := range a {
 		for w := range a[i] { // two rows of 16 columns, then of the next 16
 			at := 16*i + w/2*8 + w%2*2
-			lo := xs[at+1].CvtRnSatfiniteE4M3x2(xs[at])
-			hi := xs[at+5].CvtRnSatfiniteE4M3x2(xs[at+4])
-			a[i][w] = build.Pack2[build.B32](lo, hi)
+			a[i][w] = PackE4M3x4([4]build.F32{xs[at], xs[at+1], xs[at+4], xs[at+5]})
 		}
 	}
 	return a
+}
+
+// PackE4M3x4 rounds four numbers to e4m3, the first in the lowest byte of the word.
+func PackE4M3x4(x [4]build.F32) build.B32 {
+	lo := x[1].CvtRnSatfiniteE4M3x2(x[0])
+	hi := x[3].CvtRnSatfiniteE4M3x2(x[2])
+	return build.Pack2[build.B32](lo, hi)
 }

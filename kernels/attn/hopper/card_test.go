@@ -297,10 +297,10 @@ func configurations(d int) []Config {
 		change(&c)
 		return c
 	}
-	if d > 128 {
-		return wideVariants(d)
+	var all []Config
+	if d <= 128 {
+		all = append(all, with(SplitKeys(1), func(c *Config) { c.TileN = 64 }), balanced(ManyItems()))
 	}
-	all := []Config{with(SplitKeys(1), func(c *Config) { c.TileN = 64 }), balanced(ManyItems())}
 	for _, c := range choices(problem.HeadDim{D: d}) {
 		all = append(all, c.Config)
 	}

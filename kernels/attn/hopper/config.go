@@ -33,8 +33,7 @@ type Softmax struct {
 	Polynomial int `json:"polynomial"`
 	// Codes computes one word of four weights in this many as e4m3 codes, without exponentials: see
 	// [part.Codes]. 0 is none, 4 is every fourth. A kernel with codes takes up to 15 % less time. Its
-	// errors are 5 % larger with 4 and 10 % larger with 2. The row sums must be those of SumsInV, which
-	// adds up the codes.
+	// errors are 5 % larger with 4 and 10 % larger with 2. The row sums are those of the codes.
 	Codes int `json:"codes"`
 	// SumsInV makes the tensor cores add up the rows of P: V gets extra dimensions of
 	// ones. It saves one addition per score, and sums P after rounding.
@@ -172,8 +171,8 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("one exponential in %d by a polynomial: use 0, or 2 and more", c.Polynomial)
 	case c.Codes < 0 || c.Codes == 1:
 		return fmt.Errorf("one word in %d as codes: use 0, or 2 and more", c.Codes)
-	case c.Codes > 0 && !c.SumsInV:
-		return fmt.Errorf("one word in %d as codes without sums_in_v: the row sums must be of the codes; turn sums_in_v on, or codes off", c.Codes)
+	case c.Codes > 0 && p.LSE:
+		return fmt.Errorf("one word in %d as codes with the LSE: row sums of codes make the LSE wrong by up to 0.01; turn codes off", c.Codes)
 	case c.SumsInV && p.LSE:
 		return fmt.Errorf("row sums in columns of V with the LSE: such sums are of P after rounding to e4m3, which makes the LSE wrong by up to 0.01; turn sums_in_v off")
 	case c.SumsInV && p.DimV() > maxSumsInVDim:

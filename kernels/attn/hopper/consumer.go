@@ -39,8 +39,11 @@ func (g *gen) consume() {
 			g.mask.Apply(S, wg.Thread, j.MulLo(c.TileN), it.Row0.Add(g.groupRow()))
 			t := a.softmax.Tile(S) // m = rowmax S
 			var w []build.F32
-			if !c.TileMaxima {
+			switch {
+			case !c.TileMaxima:
 				w = t.Raise() // m' = max(m, m₀), w = 2^(c·m₀ - c·m'), m₀ = m = m'
+			case at.weightFirst:
+				w = t.Weight(O) // w = 2^(c·m - c·m₀)
 			}
 			if at.pingPong {
 				a.waitPingPong() // one warpgroup at a time begins its exponentials
@@ -61,7 +64,7 @@ func (g *gen) consume() {
 			if at.pingPong && !at.early {
 				a.pingPong.Pass(wg.Warp, last)
 			}
-			if c.TileMaxima && !at.weightEarly {
+			if w == nil {
 				w = t.Weight(O) // w = 2^(c·m - c·m₀)
 			}
 			t.AddSums(w) // l = l + w·ΣP, or w·l + ΣP after Raise; nothing with SumsInV, where T holds ΣP
@@ -146,7 +149,7 @@ func (g *gen) newConsumer() *consumer {
 		V: tile.TilesOf(g.ringV.ConsumerWith(keys), g.valueTile()),
 		S: g.wg.Accumulator(g.c.TileN), T: g.productAccumulators(),
 		// Of the extra columns that hold row sums, each lane keeps its first.
-		O:        part.Accumulator{Frag: g.wg.Accumulator(cols), Kept: g.dv + 1},
+		O:        part.Accumulator{Frag: g.wg.Accumulator(cols), Kept: g.dv + 1, SlotBySlot: g.c.ProductColumns > 0},
 		pingPong: g.pingPongMember(),
 		c:        build.NewVar(k.F32(0)), vs: build.NewVar(k.F32(0)),
 	}

@@ -66,16 +66,16 @@ func FindDesign(name string) (Design, error) {
 // adapted returns the configuration for a problem: without SumsInV where the problem forbids it,
 // and with smaller tiles for wide heads. Sums in V do not include weights that round to 0 in e4m3.
 // Unless each tile has its own maxima, many weights round to 0 when there are many keys and
-// outliers among them, and the sum is too small. With wide heads the products are the bottleneck,
-// not the instructions, so sums in V would save no time. Shared memory is also short there, so
-// warpgroups that split keys have tiles of 64 keys.
+// outliers among them, and the sum is too small. With wide heads there are no registers for sums in V, and
+// little shared memory, so warpgroups that split keys have tiles of 64 keys. Kernels with maxima per tile or
+// sums in V compute a share of the weights as codes.
 func (c Config) adapted(p problem.Attention) Config {
 	c.SumsInV = c.SumsInV && !p.LSE && p.DimV() <= maxSumsInVDim && (c.TileMaxima || p.Skv <= maxSumsInVKeys)
-	c.Codes = 0
-	if c.SumsInV {
+	wide := p.DimV() > maxSumsInVDim
+	if c.Codes = 0; c.SumsInV || wide && c.TileMaxima && !p.LSE {
 		c = c.coded(p)
 	}
-	if p.DimV() <= maxSumsInVDim {
+	if !wide {
 		return c
 	}
 	if c.sharers() > 1 {
@@ -107,8 +107,11 @@ func (c Config) coded(p problem.Attention) Config {
 		c.Codes = 3
 	default:
 		c.Codes = 2
-		if c.rowTiles() > 2 && p.DimV() > 96 { // fewer exponentials are left, so the best hand-over comes later
+		switch { // fewer exponentials are left, so the best hand-over comes at another place
+		case c.rowTiles() > 2 && p.DimV() > 96:
 			c.PingPong = max(c.PingPong, 64)
+		case p.DimV() > maxSumsInVDim && !p.Causal:
+			c.PingPong = min(c.PingPong, 64)
 		}
 	}
 	c.Polynomial = 0

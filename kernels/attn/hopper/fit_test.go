@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -23,6 +24,9 @@ type timed struct {
 	p      problem.Attention
 	micros map[string]float64
 }
+
+// fastest returns the time of the fastest configuration.
+func (x timed) fastest() float64 { return slices.Min(slices.Collect(maps.Values(x.micros))) }
 
 // readTimes reads the table, which has one line per problem.
 func readTimes(t *testing.T) (all []timed) {
@@ -102,12 +106,14 @@ func fromRuns(t *testing.T, table []timed, paths []string) (all []timed) {
 }
 
 // fit returns the costs of a configuration that minimise the squared relative error, and the
-// largest relative error. A cost that would be below zero is left out, except perCausal: it also corrects
+// largest relative error. Problems on which the configuration is twice as slow as the fastest one count for a
+// sixteenth, because Choose does not take it there anyhow. A cost that would be below zero is left out, except perCausal: it also corrects
 // the number of tiles of the busiest SM, which is an estimate under a causal mask. Balanced blocks compute a
 // tile as others do, so it costs them the same.
 func fit(t *testing.T, c Config, all []timed) (costs terms, worst float64) {
-	var loads []terms // of a launch, over its time: what costs are to make 1
-	known := -1       // the term whose cost is known
+	var loads []terms     // of a launch, over its time: what costs are to make 1
+	var weights []float64 // of the squared errors
+	known := -1           // the term whose cost is known
 	if c.Balanced {
 		plain := c
 		plain.Balanced = false
@@ -125,6 +131,7 @@ func fit(t *testing.T, c Config, all []timed) (costs terms, worst float64) {
 				load[i] = one.of(c, x.p.Causal).dot(launch) / micros
 			}
 			loads = append(loads, load)
+			weights = append(weights, math.Pow(x.fastest()/micros, 4))
 		}
 	}
 	if len(loads) < len(costs) {
@@ -137,7 +144,7 @@ func fit(t *testing.T, c Config, all []timed) (costs terms, worst float64) {
 		}
 	}
 	for {
-		xs := leastSquares(loads, use, costs)
+		xs := leastSquares(loads, weights, use, costs)
 		least := -1 // the index of the lowest cost below zero
 		for i, x := range xs {
 			if x <= 0 && use[i] != perCausal && (least < 0 || x < xs[least]) {
@@ -149,7 +156,7 @@ func fit(t *testing.T, c Config, all []timed) (costs terms, worst float64) {
 			continue
 		}
 		for i, x := range xs {
-			costs[use[i]] = math.Round(x*1000) / 1000
+			costs[use[i]] = math.Round(x*1000)/1000 + 0 // no -0
 		}
 		break
 	}
@@ -161,16 +168,16 @@ func fit(t *testing.T, c Config, all []timed) (costs terms, worst float64) {
 
 // leastSquares returns the costs of the terms in use which, with the known costs of others, bring
 // the loads nearest to 1. It solves the normal equations by Gauss-Jordan elimination.
-func leastSquares(loads []terms, use []int, known terms) []float64 {
+func leastSquares(loads []terms, weights []float64, use []int, known terms) []float64 {
 	n := len(use)
 	m := make([][]float64, n)
 	for i := range m {
 		m[i] = make([]float64, n+1)
-		for _, r := range loads {
+		for l, r := range loads {
 			for j, u := range use {
-				m[i][j] += r[use[i]] * r[u]
+				m[i][j] += weights[l] * r[use[i]] * r[u]
 			}
-			m[i][n] += r[use[i]] * (1 - known.dot(r))
+			m[i][n] += weights[l] * r[use[i]] * (1 - known.dot(r))
 		}
 	}
 	for i := range n {

@@ -43,6 +43,9 @@ type schedule struct {
 	// hand-over. If the hand-over is in the second half of the tile, the weight comes after
 	// the last key instead.
 	weightEarly bool
+	// weightFirst computes the weight before the exponentials, while the warpgroup waits for its turn. It suits
+	// wide heads, whose two warpgroups wait for each other more than for a branch.
+	weightFirst bool
 	// round is how many keys are rounded to e4m3 at a time. Sums in registers are fastest
 	// 32 keys at a time, unless a hand-over cuts the tile.
 	round int
@@ -53,7 +56,8 @@ func (c Config) schedule() schedule {
 	if s.early = s.pingPong && c.PingPong < c.TileN; s.early {
 		s.first = c.PingPong
 	}
-	s.weightEarly = s.early && c.TileMaxima && c.PingPong <= c.TileN/2
+	s.weightFirst = c.TileMaxima && c.ProductColumns > 0
+	s.weightEarly = !s.weightFirst && s.early && c.TileMaxima && c.PingPong <= c.TileN/2
 	if !s.pingPong && !c.SumsInV {
 		s.round = stepKeys
 	}

@@ -42,8 +42,12 @@ func (t *Tile) E4M3(from, to int) (P tile.Bytes8, last build.F32) {
 			at := first + w/2*8 + w%2*2
 			if t.Codes.word(first/group, w) {
 				words[w] = t.codes(at)
+				t.sumCodes(words[w], w%2)
 			} else {
-				words[w], last = t.rounded(at)
+				x := t.four(at)
+				words[w] = tile.PackE4M3x4(x)
+				t.sumFour(x, w%2)
+				last = x[3]
 			}
 		}
 		P = append(P, words)
@@ -51,14 +55,15 @@ func (t *Tile) E4M3(from, to int) (P tile.Bytes8, last build.F32) {
 	return P, last
 }
 
-// rounded returns the word of the weights of elements at, at+1, at+4 and at+5, and the last of them before
-// rounding.
-func (t *Tile) rounded(at int) (word build.B32, last build.F32) {
-	a, b, c, d := t.weight(at), t.weight(at+1), t.weight(at+4), t.weight(at+5)
-	return build.Pack2[build.B32](b.CvtRnSatfiniteE4M3x2(a), d.CvtRnSatfiniteE4M3x2(c)), d
+// four returns the weights of elements at, at+1, at+4 and at+5, which are in one row.
+func (t *Tile) four(at int) (x [4]build.F32) {
+	for e, i := range [4]int{at, at + 1, at + 4, at + 5} {
+		x[e] = t.weight(i)
+	}
+	return x
 }
 
-// codes returns the same word as codes.
+// codes returns the word of the same four weights as codes.
 func (t *Tile) codes(at int) build.B32 {
 	if t.coded == nil {
 		for _, shift := range t.shift {

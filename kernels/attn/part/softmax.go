@@ -14,7 +14,7 @@ type Numerics struct {
 	// e4m3 ends at 448.
 	Lift float32
 	Exp2 Exp2
-	// Codes computes some weights directly in e4m3. It needs a Lift of 8 and SumsInV.
+	// Codes computes some weights directly in e4m3. It needs a Lift of 8. The row sums are of the codes.
 	Codes Codes
 	// TileMaxima makes the weights of a KV tile relative to the tile's own maxima instead
 	// of the largest scores so far. The largest weight of each row and tile is then a
@@ -149,6 +149,20 @@ func (t *Tile) Sum(P []build.F32) {
 	}
 	for s := range t.sums {
 		t.sums[s].include(P, s, len(t.sums))
+	}
+}
+
+// sumFour adds four weights of one row slot to its sum.
+func (t *Tile) sumFour(x [4]build.F32, slot int) {
+	if !t.SumsInV {
+		t.sums[slot].include(x[:], 0, 1)
+	}
+}
+
+// sumCodes adds four weights of one row slot, which are computed as codes, to its sum.
+func (t *Tile) sumCodes(word build.B32, slot int) {
+	if !t.SumsInV {
+		t.sums[slot].includeCodes(word)
 	}
 }
 
