@@ -220,21 +220,30 @@ func writeInputs(dir string, in *ref.Inputs) (*rival.Inputs, error) {
 
 // error returns the root mean square error of the output, on the rows of the reference.
 func (p *preparedRival) error(ctx context.Context, want *ref.Result) (float64, error) {
-	var places [][3]int
-	for _, r := range want.Rows {
-		places = append(places, [3]int{r.B, r.H, r.S})
-	}
-	values, err := p.Rows(ctx, places)
+	got, err := p.output(ctx, want)
 	if err != nil {
 		return 0, err
-	}
-	got := newRows(want.Shape.O(), want.Rows)
-	for i, x := range values {
-		got.o[i] = float64(x)
 	}
 	e, err := want.Compare(got, ref.CompareOptions{})
 	if err != nil {
 		return 0, err
 	}
 	return e.RMSE, nil
+}
+
+// output returns the rows of the output that the reference has.
+func (p *preparedRival) output(ctx context.Context, want *ref.Result) (ref.Tensor, error) {
+	var places [][3]int
+	for _, r := range want.Rows {
+		places = append(places, [3]int{r.B, r.H, r.S})
+	}
+	values, err := p.Rows(ctx, places)
+	if err != nil {
+		return nil, err
+	}
+	got := newRows(want.Shape.O(), want.Rows)
+	for i, x := range values {
+		got.o[i] = float64(x)
+	}
+	return got, nil
 }

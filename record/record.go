@@ -33,6 +33,8 @@ type Record struct {
 	Prediction  *Prediction  `json:"prediction,omitempty"`
 	// Profile is only in records of attest profile, which judge nothing.
 	Profile *Profile `json:"profile,omitempty"`
+	// Accuracy is only in records of attest bench --distribution, which judge nothing.
+	Accuracy *Accuracy `json:"accuracy,omitempty"`
 	// Ended says why the record holds no measurements: the process that took them ended
 	// early.
 	Ended *Ended `json:"ended,omitempty"`

@@ -30,6 +30,7 @@ type Bench struct {
 	Limit         time.Duration // of all shapes together; 0 does not limit them
 	Energy        time.Duration
 	Seed          uint64
+	Distributions []string // of the inputs on which errors are compared; empty times the kernels
 
 	methods    []timing.Method
 	references lab.References
@@ -61,7 +62,9 @@ func (x *Bench) Run(ctx context.Context, env *cli.Env, names []string) error {
 		if _, err := x.Fitting(b.subjects, false); err != nil {
 			return err
 		}
-		total += max(len(b.subjects)-1, 1)
+		if total += len(b.subjects); len(b.subjects) > 1 && len(x.Distributions) == 0 {
+			total-- // the first is the baseline of the others
+		}
 	}
 	if err := x.openStore(); err != nil {
 		return err
@@ -114,7 +117,7 @@ func (x *Bench) Run(ctx context.Context, env *cli.Env, names []string) error {
 // batch times the kernels of a batch. more is false if there is no GPU.
 func (x *Bench) batch(ctx context.Context, b batch, steps *Steps, show func(*BenchResult)) (more bool, err error) {
 	kernels, baseline := b.subjects, (*lab.Subject)(nil)
-	if len(kernels) > 1 {
+	if len(kernels) > 1 && len(x.Distributions) == 0 {
 		baseline, kernels = kernels[0], kernels[1:] // the baseline is timed with each of the others
 	}
 	for _, s := range kernels {
@@ -196,6 +199,9 @@ func (x *Bench) check() (err error) {
 	if x.methods, err = Methods(x.Modes, x.Caches); err != nil {
 		return err
 	}
+	if err := x.checkDistributions(); err != nil {
+		return err
+	}
 	switch {
 	case x.Samples < 1:
 		return errors.New("--samples must be at least 1")
@@ -264,6 +270,9 @@ func (x *Bench) measure(ctx context.Context, s, baseline *lab.Subject, on shapes
 	if !x.GPU() {
 		r.Skipped = "no GPU (the emulator does not measure time); attest profile predicts times"
 		return r, nil
+	}
+	if len(x.Distributions) > 0 {
+		return x.accuracy(ctx, r, s, on, progress)
 	}
 	rec, err := lab.Measure(ctx, s, x.plan(s, baseline, on), progress.Of(s.Name))
 	if err != nil {

@@ -19,7 +19,8 @@ type BenchResult struct {
 	Skipped     string              `json:"skipped"` // why nothing was timed, or ""
 	Wrong       []string            `json:"wrong"`   // what is wrong with the kernel; a wrong kernel is not timed
 	Performance *record.Performance `json:"performance"`
-	Record      string              `json:"record"` // hash, "" when it was not kept
+	Accuracy    *record.Accuracy    `json:"accuracy,omitempty"` // instead of Performance, with --distribution
+	Record      string              `json:"record"`             // hash, "" when it was not kept
 }
 
 // Show writes the result, after an empty line if it is not the first.
@@ -41,12 +42,22 @@ func (r *BenchResult) Show(env *cli.Env, another bool) {
 		fmt.Fprintf(env, "%s  %s\n  left out: %s\n", name, s.Dim(strings.Join(r.Shapes, ", ")), term.Clean(r.Skipped))
 		return
 	}
-	fmt.Fprintf(env, "%s  %s\n", name, s.Dim(r.Kernel.Format+", "+r.Kernel.Target+"; µs of one launch"))
+	unit := "; µs of one launch"
+	if r.Accuracy != nil {
+		unit = " to " + string(r.Kernel.Computes().Output) + "; errors against float64: total on the inputs as they were, added on the quantised ones"
+	}
+	if r.Kernel.Computes().Causal && r.Accuracy != nil {
+		unit = ", causal" + unit
+	}
+	fmt.Fprintf(env, "%s  %s\n", name, s.Dim(r.Kernel.Format+", "+r.Kernel.Target+unit))
 	if c := lab.Configuration(r.Kernel); c != "" {
 		fmt.Fprintf(env, "  %s\n", s.Dim(term.Clean(c)))
 	}
 	if p := r.Performance; p != nil {
 		printTimes(env, p)
+	}
+	if r.Accuracy != nil {
+		printAccuracy(env, r.Accuracy)
 	}
 	for _, why := range r.Wrong {
 		fmt.Fprintf(env, "  %s: %s\n", s.Red("wrong"), term.Clean(why))

@@ -8,7 +8,10 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the PTX under testdata")
+var update = flag.Bool("update", false, "rewrite the PTX under testdata, and what documents say of measurements")
+
+// Update reports whether the flag -update is set: then tests rewrite the files that they compare with.
+func Update() bool { return *update }
 
 // locLine matches a .loc directive, which names the line of Go behind the instructions after it.
 var locLine = regexp.MustCompile(`(?m)^\s*\.loc .*\n`)

@@ -15,7 +15,7 @@ import (
 // tuning is the document that compares the times with those of the rivals.
 const tuning = "docs/TUNING.md"
 
-// TestTuningTables checks that the tables of rivals show the evidence.
+// TestTuningTables checks that the tables of rivals, and of their errors, show the evidence.
 func TestTuningTables(t *testing.T) {
 	s, err := evidence.Open(filepath.Join(root(t), "evidence"))
 	if err != nil {
@@ -24,21 +24,32 @@ func TestTuningTables(t *testing.T) {
 	view := report.New(s.Load())
 	text := readFile(t, tuning)
 	for _, cache := range []timing.Cache{timing.Warm, timing.Cold} {
-		begin := fmt.Sprintf("<!-- rivals, graph, %s: written by go test ./internal/repo -update, from evidence -->\n", cache)
-		before, rest, ok := strings.Cut(text, begin)
-		was, after, closed := strings.Cut(rest, "<!-- end of rivals -->")
-		if !ok || !closed {
-			t.Fatalf("%s has no place for the times with a %s cache: add the lines\n%s<!-- end of rivals -->", tuning, cache, begin)
-		}
-		want := rivals(view, cache)
-		if was != want && !*update {
-			t.Errorf("%s: the times with a %s cache are not those of evidence/: run go test ./internal/repo -run Tuning -update", tuning, cache)
-		}
-		text = before + begin + want + "<!-- end of rivals -->" + after
+		text = replaced(t, text, fmt.Sprintf("rivals, graph, %s", cache), "rivals", rivals(view, cache))
 	}
+	accuracy := view.Accuracy.Markdown()
+	if view.Accuracy.Empty() {
+		accuracy = "No record compares the errors on a GPU yet.\n"
+	}
+	text = replaced(t, text, "accuracy", "accuracy", accuracy)
 	if *update {
 		writeFile(t, tuning, text)
 	}
+}
+
+// replaced returns the document with new content between the marks for what the evidence shows. Without -update, content
+// that differs fails the test.
+func replaced(t *testing.T, text, what, name, want string) string {
+	t.Helper()
+	begin, end := fmt.Sprintf("<!-- %s: written by go test ./internal/repo -update, from evidence -->\n", what), fmt.Sprintf("<!-- end of %s -->", name)
+	before, rest, ok := strings.Cut(text, begin)
+	was, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no place for %s: add the lines\n%s%s", tuning, what, begin, end)
+	}
+	if was != want && !*update {
+		t.Errorf("%s: the part %q does not show the evidence: run go test ./internal/repo -run Tuning -update", tuning, what)
+	}
+	return before + begin + want + end + after
 }
 
 // rivals returns a Markdown table with the fastest kernel of each shape and its rivals. All

@@ -29,8 +29,8 @@ func writeRaw(w io.Writer, output string) {
 	}
 }
 
-// campaigns returns the records of campaigns. The records of profiles are not among them: they
-// judge and time nothing, so they must not take the place of a kernel's newest campaign.
+// campaigns returns the records of campaigns. The records of profiles and of comparisons of errors are not among
+// them: they judge and time nothing, so they must not take the place of a kernel's newest campaign.
 func campaigns(items []*evidence.Item) []*evidence.Item {
-	return slices.DeleteFunc(slices.Clone(items), func(i *evidence.Item) bool { return i.Profile != nil })
+	return slices.DeleteFunc(slices.Clone(items), func(i *evidence.Item) bool { return i.Profile != nil || i.Accuracy != nil })
 }

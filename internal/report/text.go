@@ -177,6 +177,13 @@ func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
 		section("Counters")
 		Counters(r.Counters).WriteText(w, "  ", style)
 	}
+	if a := r.Accuracy; a != nil {
+		section("Accuracy")
+		Deviations(a).WriteText(w, "  ", style)
+		for _, n := range DeviationNotes(a) {
+			fmt.Fprintf(w, "  %s\n", term.Clean(n))
+		}
+	}
 	if p := r.Profile; p != nil {
 		section("Profile")
 		fmt.Fprintf(w, "  %s of shape %s: %s µs under the profiler; --json prints its table\n", term.Clean(p.Tool), p.Shape, term.Micros(p.Micros))

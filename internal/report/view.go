@@ -21,6 +21,8 @@ type View struct {
 	Shapes  []*Shape         // what was timed: one entry per device and shape
 	Scores  []evidence.ScoreOfKernel
 	Check   *evidence.Check
+	// Accuracy compares the errors of kernels with those of rivals.
+	Accuracy *Accuracy
 
 	targets *targets.File // nil without targets
 	now     time.Time     // the moment that dates of targets are compared with
@@ -60,7 +62,7 @@ func New(c *evidence.Contents) *View { return newView(c, false) }
 // newView arranges records. With apart, each record is a kernel of its own: a run lists what
 // it judged.
 func newView(c *evidence.Contents, apart bool) *View {
-	v := &View{Items: campaigns(c.Items), Scores: c.Scores, Check: c.Check}
+	v := &View{Items: campaigns(c.Items), Scores: c.Scores, Check: c.Check, Accuracy: newAccuracy(c.Items)}
 	byID := map[identity]*Kernel{}
 	for _, item := range v.Items {
 		id := identify(item.Record)

@@ -24,6 +24,16 @@ type Inputs struct {
 	K     string `json:"k"`
 	V     string `json:"v"`
 	DType string `json:"dtype"` // the type in the files; "f32" is also possible
+	// Scales multiply the numbers in the files. A library that computes in eight bits takes them as they
+	// are; otherwise it gets the products. nil multiplies nothing.
+	Scales *Scales `json:"scales,omitempty"`
+}
+
+// Scales are factors of Q, K and V, one for each batch and head.
+type Scales struct {
+	Q [][]float32 `json:"q"`
+	K [][]float32 `json:"k"`
+	V [][]float32 `json:"v"`
 }
 
 // Hello describes a rival.

@@ -79,6 +79,8 @@ class Case:
         """Q, K and V as [B, S, H, D]."""
         dtype, files = DTYPES[self.request["dtype"]], self.request.get("inputs")
         if files and which == 0:
+            if files.get("scales"):
+                raise Unsupported("its inputs have no scales of heads")
             given = [self.load(files[n], s, DTYPES[files["dtype"]]) for n, s in self.operands()]
         else:
             keys = jax.random.split(jax.random.key(self.request["seed"] + 1000 * which), 3)

@@ -68,9 +68,20 @@ class Case:
         dtype = DTYPES[self.request["dtype"]]
         files = self.request.get("inputs")
         if files and which == 0:
-            return [self.load(files[name], shape, DTYPES[files["dtype"]]).to(dtype) for name, shape in self.operands()]
+            given = [self.load(files[name], shape, DTYPES[files["dtype"]]) for name, shape in self.operands()]
+            scales = files.get("scales")
+            return self.scaled(given, scales, dtype) if scales else [x.to(dtype) for x in given]
         g = torch.Generator(device="cuda").manual_seed(self.request["seed"] + 1000 * which)
         return [torch.randn(shape, generator=g, device="cuda").to(dtype) for _, shape in self.operands()]
+
+    def scaled(self, given, scales, dtype):
+        """The numbers of files, times a scale for each batch and head."""
+        if dtype.itemsize == 1:
+            raise Unsupported("it takes no scales of heads")
+        return [(x.float() * self.factors(scales[name])).to(dtype) for x, (name, _) in zip(given, self.operands())]
+
+    def factors(self, scales):
+        return torch.tensor(scales, dtype=torch.float32, device="cuda")[:, :, None, None]
 
     def operands(self):
         return [("q", self.shape), ("k", self.k), ("v", self.v)]

@@ -41,7 +41,7 @@ func TestCardCompare(t *testing.T) {
 		}
 	}
 	plan := timing.Plan{WarmUp: 30 * time.Millisecond, Batch: 10, Stop: timing.Stop{Least: 30, Most: 60, Time: 3 * time.Second}}
-	timeAll(t, card, all, plan)
+	timeAll(t, card, all, plan, 0)
 }
 
 // compared returns wide heads and many short sequences, with the configurations that are compared on them.

@@ -28,60 +28,75 @@ type timed struct {
 // fastest returns the time of the fastest configuration.
 func (x timed) fastest() float64 { return slices.Min(slices.Collect(maps.Values(x.micros))) }
 
-// readTimes reads the table, which has one line per problem.
-func readTimes(t *testing.T) (all []timed) {
-	text, err := os.ReadFile(timesFile)
+// readTimes reads a table, which has one line per problem.
+func readTimes(t *testing.T, file string) (all []timed) {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var lines []struct {
-		B, H, S, D int
-		Causal     bool
-		Micros     map[string]float64
+		B, H, Hkv, S, D int
+		Causal          bool
+		Micros          map[string]float64
 	}
 	if err := json.Unmarshal(text, &lines); err != nil {
-		t.Fatalf("%s: %v", timesFile, err)
+		t.Fatalf("%s: %v", file, err)
 	}
 	for _, l := range lines {
 		p := square(l.B, l.H, l.S, l.D, problem.E4M3)
 		p.Causal = l.Causal
+		if l.Hkv != 0 {
+			p.Hkv = l.Hkv
+		}
 		all = append(all, timed{p, l.Micros})
 	}
 	return all
 }
 
-func writeTimes(t *testing.T, all []timed) {
+func writeTimes(t *testing.T, file string, all []timed) {
+	t.Helper()
 	var lines []string
 	for _, x := range all {
 		micros, err := json.Marshal(x.micros)
 		if err != nil {
 			t.Fatal(err)
 		}
-		causal := ""
+		causal, grouped := "", ""
 		if x.p.Causal {
 			causal = `"causal": true, `
 		}
-		lines = append(lines, fmt.Sprintf(`{"b": %d, "h": %d, "s": %d, "d": %d, %s"micros": %s}`, x.p.B, x.p.Hq, x.p.Sq, x.p.D, causal, micros))
+		if x.p.Hkv != x.p.Hq {
+			grouped = fmt.Sprintf(`"hkv": %d, `, x.p.Hkv)
+		}
+		lines = append(lines, fmt.Sprintf(`{"b": %d, "h": %d, %s"s": %d, "d": %d, %s"micros": %s}`, x.p.B, x.p.Hq, grouped, x.p.Sq, x.p.D, causal, micros))
 	}
-	if err := os.WriteFile(timesFile, []byte("[\n"+strings.Join(lines, ",\n")+"\n]\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("[\n"+strings.Join(lines, ",\n")+"\n]\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// fromRuns returns the times of the configurations that Choose may return. If several runs
-// have timed one, the last run counts. What no run has timed keeps its time in the table.
-func fromRuns(t *testing.T, table []timed, paths []string) (all []timed) {
-	runs := make([]map[string]*timing.Run, len(paths))
-	for i, path := range paths {
+// readRuns reads what timeAll wrote to several files, separated by commas.
+func readRuns(t *testing.T, paths string) (runs []map[string]*timing.Run) {
+	t.Helper()
+	for path := range strings.SplitSeq(paths, ",") {
 		text, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(text, &runs[i])
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		var one map[string]*timing.Run
+		if err := json.Unmarshal(text, &one); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		runs = append(runs, one)
 	}
-	for _, x := range candidates() {
+	return runs
+}
+
+// fromRuns returns the times of the configurations that Choose may return. If several runs
+// have timed one, the last run counts. What no run has timed keeps its time in the table.
+func fromRuns(table []timed, problems []candidate, runs []map[string]*timing.Run) (all []timed) {
+	for _, x := range problems {
 		row := timed{x.p, map[string]float64{}}
 		if i := slices.IndexFunc(table, func(old timed) bool { return old.p == x.p }); i >= 0 {
 			row.micros = table[i].micros
@@ -198,9 +213,9 @@ func leastSquares(loads []terms, weights []float64, use []int, known terms) []fl
 // TestChooseFit: the costs in choose.go fit the times. With -times it brings the table up to
 // date from runs and prints the costs for choose.go.
 func TestChooseFit(t *testing.T) {
-	all := readTimes(t)
+	all := readTimes(t, timesFile)
 	if *timesFlag != "" {
-		all = fromRuns(t, all, strings.Split(*timesFlag, ","))
+		all = fromRuns(all, candidates(), readRuns(t, *timesFlag))
 	}
 	for _, d := range []int{64, 128, 256} {
 		some := slices.DeleteFunc(slices.Clone(all), func(x timed) bool { return x.p.D != d })
@@ -216,7 +231,7 @@ func TestChooseFit(t *testing.T) {
 		}
 	}
 	if *timesFlag != "" {
-		writeTimes(t, all)
+		writeTimes(t, timesFile, all)
 	}
 }
 
@@ -228,7 +243,7 @@ func source(costs terms) string {
 // TestChooseTimes: on every problem that was timed, the configuration that Choose returns is
 // within 5 % of the fastest one.
 func TestChooseTimes(t *testing.T) {
-	for _, x := range readTimes(t) {
+	for _, x := range readTimes(t, timesFile) {
 		got := Choose(x.p, 132)
 		micros, ok := x.micros[got.Division()]
 		if !ok {

@@ -44,10 +44,21 @@ class Case:
 
 
 def load(request, name):
-    """Q, K or V from a file of half-precision numbers."""
+    """Q, K or V from a file of half-precision numbers, or of e4m3 with a scale for each batch and head."""
     with open(request["inputs"][name], "rb") as f:
         data = f.read()
-    return array.array("f", (x for (x,) in struct.iter_unpack("<e", data)))
+    if request["inputs"]["dtype"] == "f16":
+        return array.array("f", (x for (x,) in struct.iter_unpack("<e", data)))
+    _, heads, rows, d = request[name]
+    scales = request["inputs"]["scales"][name]
+    scale = lambda i: scales[i // (heads * rows * d)][i // (rows * d) % heads]
+    return array.array("f", (e4m3(byte) * scale(i) for i, byte in enumerate(data)))
+
+
+def e4m3(byte):
+    exponent, fraction = byte >> 3 & 15, byte & 7
+    size = math.ldexp(fraction, -9) if exponent == 0 else math.ldexp(8 + fraction, exponent - 10)
+    return -size if byte & 0x80 else size
 
 
 def attention(request):
