@@ -10,6 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/count"
 	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
@@ -49,7 +50,9 @@ func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Coun
 // Traced holds what some clusters of a subject's launches did on the emulator.
 type Traced struct {
 	Launches []*warptrace.Launch // the launches in stream order
-	Bytes    int64               // the bytes of all operands, without rows of K and V that no query sees
+	Bytes    int64               // the bytes of all operands, without workspaces and without rows of K and V that no query sees
+	// Workspaces are the addresses of the workspaces: where each begins and where it ends.
+	Workspaces [][2]uint64
 }
 
 // Trace runs some clusters of each launch of a subject on the emulator of its target and
@@ -73,6 +76,12 @@ func Trace(ctx context.Context, s *Subject, shape problem.Shape, sms int, wants 
 	}
 	t := &Traced{Launches: rec.Launches()}
 	t.Bytes = b.touched()
+	for _, o := range b.operands {
+		if o.Role == kernel.Workspace {
+			t.Bytes -= o.Bytes
+			t.Workspaces = append(t.Workspaces, [2]uint64{o.addr(), o.addr() + uint64(o.Bytes)})
+		}
+	}
 	return t, nil
 }
 

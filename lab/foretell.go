@@ -61,7 +61,7 @@ func works(ctx context.Context, s *Subject, shape problem.Shape, chip chips.Chip
 		return nil, err
 	}
 	for _, l := range t.Launches {
-		list = append(list, predict.Work{Trace: l, Bytes: t.Bytes / int64(len(t.Launches))})
+		list = append(list, predict.Work{Trace: l, Bytes: t.Bytes / int64(len(t.Launches)), Workspaces: t.Workspaces})
 	}
 	return list, nil
 }

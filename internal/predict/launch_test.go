@@ -272,3 +272,24 @@ func TestReplayOfMany(t *testing.T) {
 		}
 	}
 }
+
+// TestScratch wants what a launch loads of its workspaces to count, and not the rest of them.
+func TestScratch(t *testing.T) {
+	l := record(t, loads, 1, 0)
+	first := l.Clusters[0].Facts[0].Lines[0]
+	for _, f := range l.Clusters[0].Facts {
+		for _, line := range f.Lines {
+			first = min(first, line)
+		}
+	}
+	at := first * warptrace.LineBytes
+	for _, c := range []struct {
+		bytes      int64
+		workspaces [][2]uint64
+		want       float64
+	}{{1000, nil, 1000}, {0, [][2]uint64{{at, at + 1<<14}}, 1 << 14}, {1000, [][2]uint64{{at, at + 1<<12}, {at + 1<<15, at + 1<<30}}, 1000 + 1<<12 + 1<<15}, {0, [][2]uint64{{0, at}}, 0}} {
+		if got := (&Work{Trace: l, Bytes: c.bytes, Workspaces: c.workspaces}).touched(); got != c.want {
+			t.Errorf("%+v: %v bytes", c, got)
+		}
+	}
+}

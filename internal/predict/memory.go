@@ -1,9 +1,12 @@
 package predict
 
 import (
+	"slices"
+
 	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/predict/machine"
 	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // shareMemory sets how many bytes per cycle an SM gets from the L2 and gives to it. SMs that are active share the rate of the
@@ -32,8 +35,38 @@ func (w *Work) misses(chip *chips.Chip) float64 {
 	return min(max((w.touched()-half)/half, 0), 1)
 }
 
-// touched returns the bytes of the operands that the launch reads or writes: a part of a workspace may remain unused.
-func (w *Work) touched() float64 { return min(float64(w.Bytes), traffic(w.Trace)) }
+// touched returns the bytes of the operands and workspaces that the launch reads or writes.
+func (w *Work) touched() float64 { return min(float64(w.Bytes), traffic(w.Trace)) + w.scratch() }
+
+// scratch estimates the bytes of the workspaces that the launch stores or loads, from its recorded clusters. What one block
+// stores and another one loads counts once.
+func (w *Work) scratch() float64 {
+	if len(w.Workspaces) == 0 {
+		return 0
+	}
+	stored, loaded := map[uint64]bool{}, map[uint64]bool{}
+	for _, c := range w.Trace.Clusters {
+		for i := range c.Blocks {
+			for _, path := range c.Blocks[i].Warps {
+				for _, e := range path {
+					if e.Fact < 0 {
+						continue
+					}
+					lines := loaded
+					if w.Trace.Program[e.ID].Match.Class().Role == isa.RoleStore {
+						lines = stored
+					}
+					for _, line := range c.Facts[e.Fact].Lines {
+						if at := line * warptrace.LineBytes; slices.ContainsFunc(w.Workspaces, func(x [2]uint64) bool { return x[0] <= at && at < x[1] }) {
+							lines[line] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	return float64(max(len(stored), len(loaded))) * warptrace.LineBytes * float64(w.Trace.Count) / float64(len(w.Trace.Clusters))
+}
 
 // traffic estimates the bytes that a launch moves between the SMs and the L2, from its recorded clusters.
 func traffic(l *warptrace.Launch) float64 {

@@ -15,11 +15,13 @@ import (
 type Work struct {
 	Trace     *warptrace.Launch
 	Registers int   // per thread; 0 estimates them
-	Bytes     int64 // bytes that the launch moves between DRAM and the chip
-	Watch     machine.Watcher
-	Edit      *machine.Edit // the change that is made before the replay, or nil
-	Cold      bool          // no cache holds anything at the start
-	More      int           // further clusters per SM, as if the kernel used fewer resources
+	Bytes     int64 // bytes of the operands, which DRAM and the chip exchange
+	// Workspaces are further memory: where each one begins and ends. What of it is used counts like operands.
+	Workspaces [][2]uint64
+	Watch      machine.Watcher
+	Edit       *machine.Edit // the change that is made before the replay, or nil
+	Cold       bool          // no cache holds anything at the start
+	More       int           // further clusters per SM, as if the kernel used fewer resources
 }
 
 // Of predicts how long a launch takes on a chip.

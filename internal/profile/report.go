@@ -101,7 +101,7 @@ func Works(ctx context.Context, s *lab.Subject, shape problem.Named, chip chips.
 		return nil, err
 	}
 	for _, t := range traced.Launches {
-		w := predict.Work{Trace: t, Bytes: traced.Bytes / int64(len(traced.Launches))}
+		w := predict.Work{Trace: t, Bytes: traced.Bytes / int64(len(traced.Launches)), Workspaces: traced.Workspaces}
 		if err := w.Runs(chip); err != nil {
 			return nil, err
 		}

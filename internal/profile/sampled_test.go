@@ -3,9 +3,9 @@ package profile
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
@@ -42,23 +42,21 @@ func TestSampledLikeComplete(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wants := warptrace.Spread(samples(c.p.Shape))
-			rec := &warptrace.Recorder{Wants: wants}
-			dev, err := emu.New(s.Target, emu.Options{Observer: rec})
+			few, err := lab.Trace(t.Context(), s, c.p.Shape, chip.SMs, warptrace.Spread(samples(c.p.Shape)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer dev.Close()
-			if err := lab.Launch(t.Context(), dev, s, c.p.Shape, 1); err != nil {
-				t.Fatal(err)
-			}
-			traced, err := lab.Trace(t.Context(), s, c.p.Shape, dev.Info().SMs, wants)
+			all, err := lab.Trace(t.Context(), s, c.p.Shape, chip.SMs, func(int, int) bool { return true })
 			if err != nil {
 				t.Fatal(err)
 			}
-			sampled := predict.Of(predict.Work{Trace: traced.Launches[0], Bytes: traced.Bytes}, chip)
-			complete := predict.Of(predict.Work{Trace: rec.Launches()[0], Bytes: traced.Bytes}, chip)
-			t.Logf("%d clusters: %.2f µs from a sample, %.2f µs from all", traced.Launches[0].Count, sampled.Micros, complete.Micros)
+			launch := all.Launches[0]
+			launch.Clusters = slices.DeleteFunc(launch.Clusters, func(c *warptrace.Cluster) bool { // the same blocks, of a run of all
+				return !slices.ContainsFunc(few.Launches[0].Clusters, func(s *warptrace.Cluster) bool { return s.Index == c.Index })
+			})
+			sampled := predict.Of(predict.Work{Trace: few.Launches[0], Bytes: few.Bytes, Workspaces: few.Workspaces}, chip)
+			complete := predict.Of(predict.Work{Trace: launch, Bytes: all.Bytes, Workspaces: all.Workspaces}, chip)
+			t.Logf("%d clusters: %.2f µs from a sample, %.2f µs from all", launch.Count, sampled.Micros, complete.Micros)
 			if off := sampled.Micros/complete.Micros - 1; !(math.Abs(off) <= 0.02) {
 				t.Errorf("%.2f µs from a sample of the blocks, and %.2f µs from all: %+.1f %%", sampled.Micros, complete.Micros, 100*off)
 			}

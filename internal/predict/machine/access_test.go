@@ -147,10 +147,38 @@ func TestFenceOfGPU(t *testing.T) {
 		visible               bool
 	}{{47, 0, 147, Barrier, true}, {47, 300, 500, MemoryWait, true}, {43, 300, 143, Barrier, false}} {
 		s, w := memorySim(0)
-		w.sm.stores, w.event = c.stored, &warptrace.Event{Fact: -1}
+		w.sm.taken, w.event = c.stored, &warptrace.Event{Fact: -1}
 		s.execute(w, nil, &Op{cost: cost{kind: fences, latency: c.latency, visible: c.visible}}, 100)
 		if !near(w.at, c.want) || w.reason != c.why {
 			t.Errorf("%+v: until %v, %v", c, w.at, w.reason)
+		}
+	}
+}
+
+// TestStoresBeforeFence wants a fence for other SMs to wait until the L2 has the bytes of all stores, also those that the
+// port has passed faster than the L2 takes them.
+func TestStoresBeforeFence(t *testing.T) {
+	s, w := memorySim(0)
+	w.event = &warptrace.Event{Fact: -1}
+	end := 0.0
+	for range 100 {
+		end = s.store(w.sm, 0, 1<<10)
+	}
+	s.execute(w, nil, &Op{cost: cost{kind: fences, latency: 47, visible: true}}, 10)
+	if !near(w.at, end+s.rates.l2) || w.sm.stores >= end {
+		t.Errorf("the port is free at %v, the L2 has all bytes at %v, and the fence ends at %v", w.sm.stores, end, w.at)
+	}
+}
+
+// TestAcquire wants nothing to be in the L1 after an access that acquires.
+func TestAcquire(t *testing.T) {
+	for _, fresh := range []bool{false, true} {
+		s, w := memorySim(0)
+		w.event = &warptrace.Event{Fact: -1}
+		w.sm.l1[5] = 1
+		s.execute(w, nil, &Op{cost: cost{kind: atomics, fresh: fresh}}, 100)
+		if empty := len(w.sm.l1) == 0; empty != fresh {
+			t.Errorf("acquires: %v, the L1 is empty: %v", fresh, empty)
 		}
 	}
 }

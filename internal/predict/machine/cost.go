@@ -20,7 +20,8 @@ type cost struct {
 	pure    bool // no effect besides its results
 	polls   bool // a wait for an mbarrier that says whether the phase is complete
 	pastL1  bool // a load or copy that the L1 does not keep
-	visible bool // a fence after which other SMs see what was stored before it
+	visible bool // other SMs see what was stored before it: a fence, or an access that releases
+	fresh   bool // an access that acquires: later loads see what other SMs have stored, so the L1 is empty after it
 }
 
 // kind says what else an operation does.
@@ -317,6 +318,10 @@ func barrierCost(in *observe.Inst, r *rates) cost {
 
 func memoryCost(in *observe.Inst, r *rates, role isa.Role) cost {
 	c := cost{unit: Memory, slots: 1}
+	if role != isa.RoleFence && (in.Op.Has("gpu") || in.Op.Has("sys")) {
+		c.visible = in.Op.Has("release") || in.Op.Has("acq_rel")
+		c.fresh = in.Op.Has("acquire") || in.Op.Has("acq_rel")
+	}
 	switch role {
 	case isa.RoleLoad:
 		c.kind = loads

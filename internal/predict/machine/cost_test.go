@@ -84,7 +84,9 @@ func TestCosts(t *testing.T) {
 		"ld.global.u32 %r1, [%rd1];": {unit: Memory, slots: 1, kind: loads}, "ld.global.cg.u32 %r1, [%rd1];": {unit: Memory, slots: 1, kind: loads, pastL1: true},
 		"ld.global.cv.u32 %r1, [%rd1];": {unit: Memory, slots: 1, kind: loads, pastL1: true}, "ld.const.u32 %r1, [%rd1];": {unit: Memory, slots: 1, kind: loads, latency: 71},
 		"st.global.u32 [%rd1], %r1;": {unit: Memory, slots: 1, kind: stores}, "red.global.add.u32 [%rd1], %r1;": {unit: Memory, slots: 1, kind: stores},
-		"atom.global.add.u32 %r1, [%rd1], %r2;": {unit: Memory, slots: 1, kind: atomics}, "membar.cta;": {unit: Memory, slots: 1, kind: fences, latency: 43}, "membar.gl;": {unit: Memory, slots: 1, kind: fences, latency: 47, visible: true},
+		"atom.global.add.u32 %r1, [%rd1], %r2;": {unit: Memory, slots: 1, kind: atomics}, "atom.acq_rel.gpu.global.add.u32 %r1, [%rd1], %r2;": {unit: Memory, slots: 1, kind: atomics, visible: true, fresh: true},
+		"red.release.sys.global.add.u32 [%rd1], %r1;": {unit: Memory, slots: 1, kind: stores, visible: true}, "ld.acquire.gpu.global.u32 %r1, [%rd1];": {unit: Memory, slots: 1, kind: loads, fresh: true}, "atom.acq_rel.cta.global.add.u32 %r1, [%rd1], %r2;": {unit: Memory, slots: 1, kind: atomics},
+		"membar.cta;": {unit: Memory, slots: 1, kind: fences, latency: 43}, "membar.gl;": {unit: Memory, slots: 1, kind: fences, latency: 47, visible: true},
 		"membar.sys;": {unit: Memory, slots: 1, kind: fences, latency: 47, visible: true}, "fence.acq_rel.gpu;": {unit: Memory, slots: 1, kind: fences, latency: 47, visible: true}, "fence.acq_rel.cta;": {unit: Memory, slots: 1, kind: fences, latency: 43},
 		// Copies.
 		"cp.async.ca.shared.global [%r1], [%rd1], 16;": {unit: Memory, slots: 1, kind: copies}, "cp.async.cg.shared.global [%r1], [%rd1], 16;": {unit: Memory, slots: 1, kind: copies, pastL1: true},

@@ -22,6 +22,9 @@ func (s *sim) advance(w *warp) {
 			w.at, w.reason = w.ready[r], w.why[r]
 		}
 	}
+	if c := &w.op.cost; c.visible && c.kind != fences && !w.event.Off { // the assembler puts a fence before the access
+		s.publish(w, w.at, s.rates.fenceGPU)
+	}
 	s.fetch(w)
 }
 
@@ -243,6 +246,9 @@ func (s *sim) execute(w *warp, c *core, o *Op, t float64) {
 	switch o.cost.kind {
 	case loads, stores, atomics:
 		at, why = s.access(w, o, f, t, at)
+		if o.cost.fresh {
+			clear(w.sm.l1)
+		}
 	case copies:
 		s.asyncCopy(w, o, f, t)
 	case copyCommit:
@@ -265,14 +271,23 @@ func (s *sim) execute(w *warp, c *core, o *Op, t float64) {
 		at = w.at
 	case fences, stops:
 		w.at, w.reason = max(w.at, t+o.cost.latency), Barrier
-		if o.cost.visible && w.sm.stores > t {
-			w.at, w.reason = max(w.at, w.sm.stores+s.rates.l2), MemoryWait
+		if o.cost.visible {
+			s.publish(w, t, o.cost.latency)
 		}
 	case jumps:
 		w.at, w.reason = max(w.at, t+s.rates.latency[Branch]), Dependence
 	}
 	for _, r := range o.writes {
 		w.ready[r], w.why[r] = at, why
+	}
+}
+
+// publish lets a warp wait for a fence from time t on, and until the L2 has acknowledged what the SM has stored. The latency
+// of a fence includes that of a store right before it.
+func (s *sim) publish(w *warp, t, latency float64) {
+	w.at, w.reason = max(w.at, t+latency), Barrier
+	if w.sm.taken > t {
+		w.at, w.reason = max(w.at, w.sm.taken+s.rates.l2), MemoryWait
 	}
 }
 

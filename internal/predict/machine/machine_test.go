@@ -226,3 +226,16 @@ func TestWarpTime(t *testing.T) {
 		t.Errorf("the times of one warp add up to %v of %v cycles", sum, alone.Cycles)
 	}
 }
+
+// TestRelease wants an atomic operation that releases to take a fence longer than one that does not.
+func TestRelease(t *testing.T) {
+	atomic := func(order string) float64 {
+		return replay(t, 32, "\tatom."+order+".global.add.u32 %r31, [%rd0+8], 1;\n").Cycles
+	}
+	if fence := atomic("acq_rel.gpu") - atomic("relaxed.gpu"); fence < 200 || fence > 400 {
+		t.Errorf("a release takes %.0f cycles", fence)
+	}
+	if fence := atomic("acq_rel.cta") - atomic("relaxed.cta"); fence != 0 {
+		t.Errorf("a release for the block takes %.0f cycles", fence)
+	}
+}

@@ -41,7 +41,8 @@ func (s *sim) store(m *sm, t, bytes float64) float64 {
 	s.storeBusy += bytes / r.storePort
 	m.stores = max(m.stores, t) + bytes/r.storePort
 	m.stored = max(m.stored, t-r.storeBurst/s.plan.StoreBytes) + bytes/s.plan.StoreBytes
-	return max(m.stores, m.stored, s.useDRAM(m, t, bytes))
+	m.taken = max(m.stores, m.stored, s.useDRAM(m, t, bytes))
+	return m.taken
 }
 
 // useDRAM occupies the SM's share of DRAM from time t on, for bytes in either direction. It returns when the last byte has

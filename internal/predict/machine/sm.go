@@ -133,6 +133,7 @@ type sm struct {
 	bulk   float64 // when it is free for bulk copies
 	stores float64 // when the port to the L2 is free
 	stored float64 // when the L2 has taken all stores of the SM, less what it takes as a burst
+	taken  float64 // when the L2 has the last byte that the SM has stored
 	dram   float64 // when the SM's share of DRAM is free
 	tma    float64 // when the copy engine is free
 	dsmem  float64 // when the port to other SMs is free

@@ -23,6 +23,8 @@ type cluster struct {
 	remote  bool
 	pending int  // bytes that the recorder has not counted yet
 	full    bool // the recorder has no room
+	// selected is false for a cluster that is recorded because it runs beside one that Wants selects.
+	selected bool
 }
 
 // place identifies a barrier: an mbarrier by its offset, a barrier of the block by its number.
@@ -51,7 +53,11 @@ const piece = 1 << 12
 // take counts memory in pieces. It reports whether there is room.
 func (c *cluster) take(n int) bool {
 	if c.pending += n; c.pending >= piece {
-		c.full = !c.l.recorder.take(c.pending)
+		take := c.l.recorder.take
+		if !c.selected {
+			take = c.l.recorder.takeBeside
+		}
+		c.full = !take(c.pending)
 		c.pending = 0
 	}
 	return !c.full

@@ -3,6 +3,7 @@ package warptrace
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -15,14 +16,19 @@ import (
 // Recorder records the launches of a device. It is an observe.Observer.
 type Recorder struct {
 	// Wants selects the clusters to record, by their index in the grid and the number of clusters;
-	// nil selects all.
+	// nil selects all. Their neighbours are recorded too if they run, unless they take much memory: the emulator runs
+	// clusters that share work with the selected ones, and one of these may do what the others have left.
 	Wants func(cluster, clusters int) bool
 	// Most is the memory in bytes that the recording may take, about; 0 is mostBytes. Full, if not nil, is
 	// called when it takes more, and then nothing more is recorded. An endless loop does that long before it reaches the emulator's limit.
 	Most int64
 	Full func()
+	// MostBeside is the memory in bytes that neighbours of selected clusters may take, about; 0 is mostBeside. If they take
+	// more, none of them is kept.
+	MostBeside int64
 
 	bytes    atomic.Int64
+	beside   atomic.Int64 // of clusters that Wants does not select
 	mu       sync.Mutex
 	launches []*launch
 }
@@ -30,6 +36,9 @@ type Recorder struct {
 // mostBytes is the memory that a recording may take unless the recorder has another limit. Of the shapes with names,
 // huge128 takes the most.
 const mostBytes int64 = 3 << 30
+
+// mostBeside is the memory that neighbours may take unless the recorder has another limit.
+const mostBeside int64 = 256 << 20
 
 // ErrFull says that a recording takes too much memory.
 var ErrFull = errors.New("the recorded blocks execute too many instructions for a prediction: is there an endless loop? If not, predict a smaller problem")
@@ -43,6 +52,15 @@ func (r *Recorder) take(n int) bool {
 	}
 	return now <= most
 }
+
+// takeBeside is take for clusters that Wants does not select.
+func (r *Recorder) takeBeside(n int) bool {
+	r.beside.Add(int64(n))
+	return !r.crowded()
+}
+
+// crowded reports whether the clusters that Wants does not select take too much memory.
+func (r *Recorder) crowded() bool { return r.beside.Load() > cmp.Or(r.MostBeside, mostBeside) }
 
 // Launch is called by the emulator.
 func (r *Recorder) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
@@ -131,11 +149,12 @@ func (l *launch) WantsSkipped() bool { return true }
 func (l *launch) Cluster(info *observe.ClusterInfo) observe.ClusterObserver {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.wants != nil && !l.wants(info.Index, l.clusterCount()) {
+	selected := l.wants == nil || l.wants(info.Index, l.clusterCount())
+	if !selected && (l.recorder.crowded() || !l.near(info.Index)) {
 		return ignore{}
 	}
 	t := &Cluster{Index: info.Index, Updates: map[uint64]int{}}
-	c := &cluster{l: l, trace: t, meter: count.NewMeter(l.info), current: map[place]int32{}, works: map[uint64]int32{}}
+	c := &cluster{l: l, trace: t, selected: selected, meter: count.NewMeter(l.info), current: map[place]int32{}, works: map[uint64]int32{}}
 	c.take(piece)
 	for _, b := range info.Blocks {
 		warps := (b.Threads + 31) / 32
@@ -146,6 +165,21 @@ func (l *launch) Cluster(info *observe.ClusterInfo) observe.ClusterObserver {
 	return c
 }
 
+// nearby is how far a cluster that is recorded too may be from a selected one. The emulator runs the neighbours of
+// selected clusters up to twice as far, so those with which it shares work run as well.
+const nearby = 4
+
+// near reports whether a cluster is a neighbour of a selected one.
+func (l *launch) near(index int) bool {
+	count := l.clusterCount()
+	for i := max(index-nearby, 0); i <= min(index+nearby, count-1); i++ {
+		if l.wants(i, count) {
+			return true
+		}
+	}
+	return false
+}
+
 // End is called by the emulator.
 func (l *launch) End(error) {}
 
@@ -153,6 +187,9 @@ func (l *launch) trace() *Launch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	sorted.By(l.clusters, func(a, b *Cluster) int { return cmp.Compare(a.Index, b.Index) })
+	if l.wants != nil && l.recorder.crowded() {
+		l.clusters = slices.DeleteFunc(l.clusters, func(c *Cluster) bool { return !l.wants(c.Index, l.clusterCount()) })
+	}
 	run := l.info.Launch
 	return &Launch{
 		Kernel: l.info.Kernel, Module: l.info.Module, Program: l.info.Program, Launch: run, Shared: l.info.Bytes,

@@ -14,12 +14,17 @@ import (
 // trace records a launch of the kernel k without parameters.
 func trace(t *testing.T, text string, grid, block int, wants func(cluster, clusters int) bool) *warptrace.Launch {
 	t.Helper()
-	rec := &warptrace.Recorder{Wants: wants}
-	dev, err := emu.New(ptx.SM90a, emu.Options{Observer: rec, Only: wants})
+	return traceTo(t, &warptrace.Recorder{Wants: wants}, text, grid, block)
+}
+
+// traceTo is trace with a recorder. The kernel may use the variable g in global memory.
+func traceTo(t *testing.T, rec *warptrace.Recorder, text string, grid, block int) *warptrace.Launch {
+	t.Helper()
+	dev, err := emu.New(ptx.SM90a, emu.Options{Observer: rec, Only: rec.Wants})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := dev.Load("k.ptx", ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n"+text+"\tret;\n}\n")
+	m, err := dev.Load("k.ptx", ".version 8.0\n.target sm_90a\n.address_size 64\n.global .u32 g;\n.visible .entry k()\n{\n"+text+"\tret;\n}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,6 +213,23 @@ func TestSpread(t *testing.T) {
 		}
 		if got != c.want || !spread(0, c.clusters) || c.n > 1 && !spread(c.clusters-1, c.clusters) {
 			t.Errorf("%d of %d clusters: %d are selected, want %d with the first and the last", c.n, c.clusters, got, c.want)
+		}
+	}
+}
+
+// TestNeighbours wants the neighbours of a selected block to be recorded if they run, because blocks count each other,
+// and only the selected block if they take too much memory or do not run.
+func TestNeighbours(t *testing.T) {
+	const counts, alone = "\t.reg .b32 %r<2>;\n\tatom.global.inc.u32 %r1, [g], 7;\n", "\t.reg .b32 %r<2>;\n\tmov.u32 %r1, %ctaid.x;\n"
+	for _, c := range []struct {
+		text        string
+		most        int64
+		first, last int
+	}{{counts, 0, 16, 24}, {counts, 1, 20, 20}, {alone, 0, 20, 20}} {
+		rec := &warptrace.Recorder{Wants: func(c, n int) bool { return c == n/2 }, MostBeside: c.most}
+		l := traceTo(t, rec, c.text, 40, 32)
+		if n := len(l.Clusters); l.Count != 40 || n != c.last-c.first+1 || l.Clusters[0].Index != c.first || l.Clusters[n-1].Index != c.last {
+			t.Errorf("%q with %d bytes for neighbours: %d clusters of %d from %d on", c.text, c.most, n, l.Count, l.Clusters[0].Index)
 		}
 	}
 }
