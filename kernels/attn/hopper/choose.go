@@ -169,18 +169,18 @@ func choicesFor(headDim int) []choice {
 	small.TileN, small.BlocksPerSM, small.Persistent, small.Descriptors = 64, 2, true, true
 	if headDim == 64 {
 		return []choice{
-			{finer, terms{0.5, 1.992, 0.324, 0, -0.008, 0, 0}},
-			{SplitKeys(2), terms{0.606, 1.943, 0.561, 0, 0.004, 0, 0}},
-			{SplitKeys(1), terms{0.44, 2.111, 0.464, 0, -0.006, 0, 0}},
-			{Latency(64), terms{1.05, 0.748, 0.781, 0.203, 0.014, 0, 0}},
-			{small, terms{1.745, 0.398, 0.491, 0.119, 0.016, 0, 0}},
-			{Pair(), terms{0.504, 2.255, 0.81, 0, -0.003, 0, 0}},
-			{ManyItems(), terms{2.236, 0.796, 0.836, 0, 0.014, 0, 0}},
-			{TwoPairs(), terms{0.557, 3.195, 0.643, 0, -0.017, 0, 0}},
-			{Throughput(64, 3), terms{2.676, 1.799, 1.444, 0, 0, 0, 0}},
-			{Throughput(64, 4), terms{2.323, 1.978, 1.233, 0, 0.128, 0, 0}},
-			{balanced(Throughput(64, 3)), terms{5.477, 1.88, 1.444, 0, 0.056, 0.171, 4.319}},
-			{balanced(Throughput(64, 4)), terms{4.88, 2.646, 1.233, 0, 0.086, 0.362, 0.488}},
+			{finer, terms{0.513, 1.978, 0.324, 0, -0.006, 0, 0}},
+			{SplitKeys(2), terms{0.618, 1.93, 0.562, 0, 0.008, 0, 0}},
+			{SplitKeys(1), terms{0.443, 2.104, 0.464, 0, -0.002, 0, 0}},
+			{Latency(64), terms{1.058, 0.743, 0.778, 0.209, 0.021, 0, 0}},
+			{small, terms{1.747, 0.397, 0.49, 0.12, 0.017, 0, 0}},
+			{Pair(), terms{0.507, 2.25, 0.81, 0, 0.001, 0, 0}},
+			{ManyItems(), terms{2.236, 0.794, 0.837, 0, 0.016, 0, 0}},
+			{TwoPairs(), terms{0.574, 3.152, 0.645, 0, -0.003, 0, 0}},
+			{Throughput(64, 3), terms{2.688, 1.759, 1.447, 0, 0.028, 0, 0}},
+			{Throughput(64, 4), terms{2.326, 1.98, 1.232, 0, 0.124, 0, 0}},
+			{balanced(Throughput(64, 3)), terms{5.479, 1.747, 1.447, 0, 0.089, 0.206, 3.847}},
+			{balanced(Throughput(64, 4)), terms{5.039, 2.536, 1.232, 0, 0.128, 0.353, 0}},
 		}
 	}
 	split := Latency(headDim)
@@ -193,29 +193,29 @@ func choicesFor(headDim int) []choice {
 		twoPersistent := two
 		twoPersistent.Persistent = true
 		return []choice{
-			{two, terms{0.258, 2.232, 0.854, 0.303, 0.037, 0, 0}},
-			{twoPersistent, terms{1.155, 1.77, 0.882, 0.31, 0.05, 0, 0}},
-			{SplitKeys(2), terms{0.502, 3.36, 0.767, 0, 0.001, 0, 0}},
-			{SplitKeys(1), terms{0, 3.833, 0.757, 0, 0.007, 0, 0}},
-			{Latency(headDim), terms{0, 2.822, 1.246, 0, -0.006, 0, 0}},
-			{Pair(), terms{0, 4.791, 1.72, 0, -0.022, 0, 0}},
-			{narrow, terms{1.508, 3.18, 1.146, 0, 0.001, 0, 0}},
-			{WideHeads(), terms{1.117, 3.954, 1.649, 0, 0.045, 0, 0}},
-			{balanced(WideHeads()), terms{8.056, 4.331, 1.649, 0, 0.276, 0.124, 3.1}},
+			{two, terms{0.272, 2.223, 0.852, 0.308, 0.045, 0, 0}},
+			{twoPersistent, terms{1.169, 1.763, 0.879, 0.315, 0.058, 0, 0}},
+			{SplitKeys(2), terms{0.518, 3.34, 0.768, 0, 0.006, 0, 0}},
+			{SplitKeys(1), terms{0, 3.829, 0.757, 0, 0.009, 0, 0}},
+			{Latency(headDim), terms{0, 2.819, 1.246, 0, -0.001, 0, 0}},
+			{Pair(), terms{0, 4.767, 1.722, 0, 0.005, 0, 0}},
+			{narrow, terms{1.507, 3.169, 1.147, 0, 0.011, 0, 0}},
+			{WideHeads(), terms{1.113, 3.941, 1.651, 0, 0.064, 0, 0}},
+			{balanced(WideHeads()), terms{8.082, 4.299, 1.651, 0, 0.336, 0.124, 0.866}},
 		}
 	}
 	return []choice{
-		{finer, terms{0.628, 2.221, 0.469, 0, 0.016, 0, 0}},
-		{SplitKeys(2), terms{0.527, 2.58, 0.668, 0, 0.004, 0, 0}},
-		{SplitKeys(1), terms{0.392, 2.513, 0.672, 0, 0.004, 0, 0}},
-		{split, terms{0.683, 2.062, 0.943, 0, 0.019, 0, 0}},
-		{Latency(headDim), terms{0.194, 1.902, 0.938, 0, 0.015, 0, 0}},
-		{small, terms{1.735, 0.676, 0.613, 0.185, 0.021, 0, 0}},
-		{Pair(), terms{0.159, 3.071, 1.093, 0, -0.022, 0, 0}},
-		{ManyItems(), terms{2.29, 1.195, 1.093, 0, 0.023, 0, 0}},
-		{Throughput(headDim, 3), terms{2.566, 2.051, 1.376, 0, 0.045, 0, 0}},
-		{described, terms{3.057, 1.44, 1.385, 0, 0.042, 0, 0}},
-		{balanced(Throughput(headDim, 3)), terms{6.639, 2.495, 1.376, 0, 0.098, 0.341, 3.147}},
+		{finer, terms{0.642, 2.205, 0.469, 0, 0.019, 0, 0}},
+		{SplitKeys(2), terms{0.549, 2.555, 0.669, 0, 0.011, 0, 0}},
+		{SplitKeys(1), terms{0.395, 2.506, 0.673, 0, 0.007, 0, 0}},
+		{split, terms{0.693, 2.052, 0.943, 0, 0.022, 0, 0}},
+		{Latency(headDim), terms{0.196, 1.898, 0.938, 0, 0.018, 0, 0}},
+		{small, terms{1.741, 0.673, 0.611, 0.188, 0.024, 0, 0}},
+		{Pair(), terms{0.171, 3.054, 1.094, 0, -0.012, 0, 0}},
+		{ManyItems(), terms{2.29, 1.198, 1.093, 0, 0.018, 0, 0}},
+		{Throughput(headDim, 3), terms{2.55, 2.02, 1.379, 0, 0.074, 0, 0}},
+		{described, terms{3.046, 1.433, 1.386, 0, 0.054, 0, 0}},
+		{balanced(Throughput(headDim, 3)), terms{6.638, 2.346, 1.379, 0, 0.149, 0.384, 2.053}},
 	}
 }
 
