@@ -127,11 +127,30 @@ func (k *Kernel) of(item *evidence.Item, t *record.Times) place {
 	return place{id, item.Build.Device.Name, t.Shape}
 }
 
+// verdict returns the verdict on a record. attest bench measures and does not judge, so for times of enough
+// processes for a README the newest verdict on another record of the same PTX counts.
+func (k *Kernel) verdict(item *evidence.Item) *evidence.Judgement {
+	if v := item.Verdict(); v != nil || !published(item) {
+		return v
+	}
+	for _, other := range slices.Backward(k.Items) {
+		if v := other.Verdict(); v != nil && other.Kernel.Same(&item.Kernel) {
+			return v
+		}
+	}
+	return nil
+}
+
+// published reports whether all times of a record are of enough processes for a README.
+func published(item *evidence.Item) bool {
+	return timed(item) && !slices.ContainsFunc(item.Performance.Shapes, func(t record.Times) bool { return len(t.Runs) < fewestProcesses })
+}
+
 // newest returns the record whose times are shown for each kernel and shape. A judged record is
 // preferred to one without a verdict. Of two records of the same PTX, the one with more rivals is
 // preferred, and otherwise the newer one.
 func (v *View) newest() map[place]*evidence.Item {
-	found := map[place]*evidence.Item{}
+	found, judged := map[place]*evidence.Item{}, map[*evidence.Item]bool{}
 	for _, k := range v.Kernels {
 		for _, item := range k.Items {
 			if !timed(item) {
@@ -139,7 +158,8 @@ func (v *View) newest() map[place]*evidence.Item {
 			}
 			for i := range item.Performance.Shapes {
 				p := k.of(item, &item.Performance.Shapes[i])
-				if was := found[p]; was == nil || overrides(item, was, p.shape) {
+				judged[item] = k.verdict(item) != nil
+				if was := found[p]; was == nil || overrides(item, was, p.shape, judged) {
 					found[p] = item
 				}
 			}
@@ -149,17 +169,15 @@ func (v *View) newest() map[place]*evidence.Item {
 }
 
 // overrides reports whether a record is shown instead of another for a shape.
-func overrides(item, was *evidence.Item, shape problem.Shape) bool {
-	if judged(item) != judged(was) {
-		return judged(item)
+func overrides(item, was *evidence.Item, shape problem.Shape, judged map[*evidence.Item]bool) bool {
+	if judged[item] != judged[was] {
+		return judged[item]
 	}
 	if a, b := rivalsOn(item, shape), rivalsOn(was, shape); item.Kernel.Same(&was.Kernel) && a != b {
 		return a > b
 	}
 	return item.Seq > was.Seq
 }
-
-func judged(item *evidence.Item) bool { return item.Verdict() != nil }
 
 // rivalsOn returns the number of rivals that were timed beside a kernel on a shape.
 func rivalsOn(item *evidence.Item, shape problem.Shape) (most int) {
@@ -270,7 +288,7 @@ func (s *Shape) Shown() *Row {
 // fastest returns the fastest kernel among those rows of Best that are wanted, or nil.
 func (s *Shape) fastest(wanted func(*Row) bool) (best *Row) {
 	for _, r := range s.Rows {
-		if r.Kernel == nil || !r.claimable() || !wanted(r) {
+		if !r.claimable() || !wanted(r) {
 			continue
 		}
 		if best == nil || r.Main().Summary.P50 < best.Main().Summary.P50 {
@@ -281,8 +299,10 @@ func (s *Shape) fastest(wanted func(*Row) bool) (best *Row) {
 }
 
 func (r *Row) claimable() bool {
-	v := r.Item.Verdict()
-	t := r.Main().Times
+	if r.Kernel == nil {
+		return false
+	}
+	v, t := r.Kernel.verdict(r.Item), r.Main().Times
 	replaced := r.Older() && r.Kernel.Outcome() == record.Reject
 	return v != nil && v.Outcome != record.Reject && !replaced && t.OutputsOK && !t.Predicted
 }

@@ -155,7 +155,7 @@ func (v *View) measuredOnShape(t *targets.Target) (best float64, item *evidence.
 // counts reports whether the times of a row can be claimed: measured on a GPU by the primary
 // method, with right outputs and not rejected.
 func (r *Row) counts() bool {
-	return r.Kernel != nil && r.claimable() && primary(r.Main().Method) && !r.Item.Build.Emulated()
+	return r.claimable() && primary(r.Main().Method) && !r.Item.Build.Emulated()
 }
 
 // shapeValue returns a metric of a kernel on a shape.
