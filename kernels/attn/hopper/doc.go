@@ -57,7 +57,7 @@
 // the tile has one that is 2^18 times as large. m₀ is a row's first m, and is replaced when
 // w would exceed 2^32. Without TileMaxima, which suits few tiles, m is the largest score so
 // far, and O = w·O + T. The row sum l is the sum of P before rounding, except with
-// [Config.SumsInV].
+// [Config.SumsInV], and except for weights that are computed as codes, which count as they are.
 //
 // P leaves the accumulator of S and enters wgmma as operand A without crossing lanes: its
 // columns come out in the order of tile.FP8Order, and V's tokens are transposed into the
