@@ -74,7 +74,7 @@ func (b *Bundle) cChoices(out *strings.Builder) error {
 	return nil
 }
 
-// mostCounted is the number of blocks for which the header has memory when it counts their tiles.
+// mostCounted is the number of blocks for which the header has memory when it follows their items.
 const mostCounted = 1 << 12
 
 // cost returns the body of the function that returns the cost of a choice, or -1 if its condition does
@@ -86,10 +86,10 @@ func (c *Choice) cost() (string, error) {
 	w.lets()
 	if t := c.Tiles; t != nil {
 		if t.Counted > mostCounted {
-			w.fail("a choice counts the tiles of %d blocks, and the header counts %d at most", t.Counted, mostCounted)
+			w.fail("a choice follows the items of %d blocks, and the header follows %d at most", t.Counted, mostCounted)
 		}
 		w.say("\tconst attest_tiles how = {%d, %d, %d, %d, %s, %s, %d};", t.Rows, t.Keys, t.Split, t.PerSM, cBool(t.Persistent), cBool(t.Causal), t.Counted)
-		w.say("\tconst int64_t tiles = attest_count_tiles(p, SMs, &how, rounds);")
+		w.say("\tconst int64_t busy = attest_busy(p, SMs, &how, rounds, item, tile);")
 	}
 	cost := "0"
 	if !c.Cost.IsZero() {

@@ -18,7 +18,7 @@ type Candidate struct {
 	When    expr.Expr // a condition on the sizes; the zero expression always holds
 	Let     []kernel.Binding
 	Cost    expr.Expr // the zero expression is 0
-	// Tiles adds the name tiles to those of Cost. It is nil if Cost does without.
+	// Tiles adds the name busy to those of Cost. It is nil if Cost does without.
 	Tiles *Tiles
 	// Keys is a number of queries and keys that the kernel computes, or 0 if it computes any. The text does not
 	// depend on it.
@@ -28,8 +28,9 @@ type Candidate struct {
 	Always bool
 }
 
-// Tiles describes how a kernel divides its work, for a count that expressions cannot compute
-// because it needs a loop: the KV tiles that follow each other on the SM with the most work.
+// Tiles describes how a kernel divides its work, for a time that expressions cannot compute
+// because it needs a loop: how long the place for a block is busy that ends last. Let has the times of the
+// beginning and the end of an item and of one of its KV tiles, as item and tile, and the items of a place, as rounds.
 type Tiles struct {
 	Rows       int  `json:"rows"` // query rows of a block
 	Keys       int  `json:"keys"` // keys of a tile
@@ -37,7 +38,7 @@ type Tiles struct {
 	PerSM      int  `json:"per_sm"` // blocks that share an SM
 	Persistent bool `json:"persistent"`
 	Causal     bool `json:"causal"`
-	// Counted is the number of blocks up to which the tiles of a causal problem are counted
+	// Counted is the number of blocks up to which the items of a causal problem are followed
 	// block by block.
 	Counted int `json:"counted"`
 }

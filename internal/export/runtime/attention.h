@@ -69,7 +69,7 @@ typedef struct attest_choice {
 } attest_choice;
 
 /* How a kernel divides its work: query rows of a block, keys of a tile, blocks that split the keys, blocks that share an SM,
- * and the number of blocks up to which the tiles of a causal problem are counted block by block. */
+ * and the number of blocks up to which the items of a causal problem are followed block by block. */
 typedef struct attest_tiles {
 	int64_t rows, keys, split, per_sm;
 	int persistent, causal;
@@ -170,9 +170,9 @@ static inline int64_t attest_tiles_of(const attest_problem *p, const attest_tile
 	return attest_cdiv(attest_cdiv(keys, t->keys), t->split);
 }
 
-/* attest_busiest returns the KV tiles of the persistent block with the most: the blocks are dealt one item each, forwards and
- * backwards in turn, the longest items of all heads first. */
-static inline int64_t attest_busiest(const attest_problem *p, const attest_tiles *t, int64_t items, int64_t places)
+/* attest_busiest returns how long the persistent block with the most work is busy: the blocks are dealt one item each, forwards
+ * and backwards in turn, the longest items of all heads first. */
+static inline int64_t attest_busiest(const attest_problem *p, const attest_tiles *t, int64_t items, int64_t places, int64_t item, int64_t tile)
 {
 	const int64_t per_head = attest_cdiv(p->Sq, t->rows), heads = items / per_head;
 	int64_t most = 0;
@@ -181,22 +181,22 @@ static inline int64_t attest_busiest(const attest_problem *p, const attest_tiles
 		for (int64_t n = 0; n * places < items; n++) {
 			const int64_t i = n * places + (n % 2 ? places - 1 - b : b);
 			if (i < items)
-				sum += attest_tiles_of(p, t, attest_min((per_head - i / heads) * t->rows, p->Sq));
+				sum += item + tile * attest_tiles_of(p, t, attest_min((per_head - i / heads) * t->rows, p->Sq));
 		}
 		most = attest_max(most, sum);
 	}
 	return most;
 }
 
-/* attest_last returns the KV tiles after which the last block ends, if a block starts as soon as a place is free, the longest of
- * all heads first. A cluster of blocks that split keys takes as many places. */
-static inline int64_t attest_last(const attest_problem *p, const attest_tiles *t, int64_t blocks, int64_t places)
+/* attest_last returns when the last block ends, if a block starts as soon as a place is free, the longest of all heads first.
+ * A cluster of blocks that split keys takes as many places. */
+static inline int64_t attest_last(const attest_problem *p, const attest_tiles *t, int64_t blocks, int64_t places, int64_t item, int64_t tile)
 {
 	int64_t free[@COUNTED@] = {0}, last = 0; /* a heap: when each place is free */
 	const int64_t per_head = attest_cdiv(p->Sq, t->rows), n = attest_min(attest_max(places / t->split, 1), blocks);
 	for (int64_t i = per_head; i > 0; i--)
 		for (int64_t head = blocks / t->split / per_head; head > 0; head--) {
-			const int64_t end = free[0] + attest_tiles_of(p, t, attest_min(i * t->rows, p->Sq));
+			const int64_t end = free[0] + item + tile * attest_tiles_of(p, t, attest_min(i * t->rows, p->Sq));
 			int64_t at = 0;
 			for (;;) { /* end takes its place in the heap */
 				int64_t child = 2 * at + 1;
@@ -213,15 +213,16 @@ static inline int64_t attest_last(const attest_problem *p, const attest_tiles *t
 	return last;
 }
 
-/* attest_count_tiles returns the KV tiles that follow each other on the SM with the most work. */
-static inline int64_t attest_count_tiles(const attest_problem *p, int64_t SMs, const attest_tiles *t, int64_t rounds)
+/* attest_busy returns how long the place for a block is busy that ends last. The beginning and the end of an item take the time
+ * item, and a KV tile takes the time tile. */
+static inline int64_t attest_busy(const attest_problem *p, int64_t SMs, const attest_tiles *t, int64_t rounds, int64_t item, int64_t tile)
 {
 	const int64_t most = attest_tiles_of(p, t, p->Sq), blocks = p->B * p->H * attest_cdiv(p->Sq, t->rows) * t->split;
 	if (!t->causal)
-		return rounds * most;
+		return rounds * (item + most * tile);
 	if (blocks > t->counted)
-		return attest_max(rounds * (attest_tiles_of(p, t, attest_min(t->rows, p->Sq)) + most) / 2, most);
-	return t->persistent ? attest_busiest(p, t, blocks, SMs * t->per_sm) : attest_last(p, t, blocks, SMs * t->per_sm);
+		return rounds * item + attest_max(rounds * (attest_tiles_of(p, t, attest_min(t->rows, p->Sq)) + most) / 2, most) * tile;
+	return t->persistent ? attest_busiest(p, t, blocks, SMs * t->per_sm, item, tile) : attest_last(p, t, blocks, SMs * t->per_sm, item, tile);
 }
 
 @KERNELS@

@@ -255,28 +255,29 @@ def _tiles_of(rows, t, env):
     return -(-(-(-keys // t["keys"])) // t["split"])
 
 
-def _tiles(t, env, rounds):
-    """Return the KV tiles that follow each other on the SM with the most work. Package hopper of attest says why."""
+def _busy(t, env):
+    """Return how long the place for a block is busy that ends last. Package hopper of attest says why."""
+    rounds, item, tile = env["rounds"], env["item"], env["tile"]
     most = _tiles_of(env["Sq"], t, env)
     if not t["causal"]:
-        return rounds * most
+        return rounds * (item + most * tile)
     per_head = -(-env["Sq"] // t["rows"])
     blocks = env["B"] * env["H"] * per_head * t["split"]
     if blocks > t["counted"]:
-        return max(rounds * (_tiles_of(min(t["rows"], env["Sq"]), t, env) + most) // 2, most)
+        return rounds * item + max(rounds * (_tiles_of(min(t["rows"], env["Sq"]), t, env) + most) // 2, most) * tile
     # Blocks start with the longest rows of all heads.
-    tiles = [_tiles_of(min((i + 1) * t["rows"], env["Sq"]), t, env) for i in range(per_head - 1, -1, -1)]
+    lengths = [item + _tiles_of(min((i + 1) * t["rows"], env["Sq"]), t, env) * tile for i in range(per_head - 1, -1, -1)]
     places = env["SMs"] * t["per_sm"]
     if t["persistent"]:  # the blocks are dealt one item each, forwards and backwards in turn
         heads = blocks // per_head
         sums = [0] * places
         for i in range(blocks):
             n, place = divmod(i, places)
-            sums[places - 1 - place if n % 2 else place] += tiles[i // heads]
+            sums[places - 1 - place if n % 2 else place] += lengths[i // heads]
         return max(sums)
     free = [0] * max(places // t["split"], 1)  # a heap: when each place is free
     last = 0
-    for n in tiles:
+    for n in lengths:
         for _ in range(blocks // t["split"] // per_head):
             end = free[0] + n
             heapq.heapreplace(free, end)
@@ -294,7 +295,7 @@ def _cost(c, env):
     for let in c.get("let", []):
         env[let["name"]] = _value(_parse(let["value"]), env)
     if "tiles" in c:
-        env["tiles"] = _tiles(c["tiles"], env, env["rounds"])
+        env["busy"] = _busy(c["tiles"], env)
     return _value(_parse(c["cost"]), env)
 
 

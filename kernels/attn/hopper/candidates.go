@@ -2,7 +2,6 @@ package hopper
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/expr"
@@ -74,13 +73,14 @@ func (f Family) add(list []attn.Candidate, o choice, own Config, p problem.Atten
 	if own.short(p) || f.Check(p, c, config) != nil {
 		return list
 	}
+	costs := o.costs.of(own, p.Causal)
 	one := attn.Candidate{
-		Variant: Designs()[0].Name, Config: config, Keys: p.Skv, Let: own.terms(), Cost: o.costs.of(own, p.Causal).expr(own, p.Causal),
+		Variant: Designs()[0].Name, Config: config, Keys: p.Skv, Let: costs.workLets(own, p.Causal), Cost: expr.Must(fmt.Sprintf("%d + busy", costs.nano(perLaunch))),
 		Tiles: &attn.Tiles{Rows: own.rows(), Keys: own.TileN, Split: own.Split, PerSM: own.BlocksPerSM, Persistent: own.Persistent, Causal: p.Causal, Counted: maxCounted},
 	}
 	if own.Balanced {
 		when = strings.TrimPrefix(fmt.Sprintf("%s && cdiv(Skv, %d) >= %d", when, own.TileN, balancedTiles), " && ")
-		one.Let, one.Cost, one.Tiles = own.lets(p.Causal), o.costs.of(own, p.Causal).balancedExpr(p.Causal), nil
+		one.Let, one.Cost, one.Tiles = own.lets(p.Causal), costs.balancedExpr(p.Causal), nil
 	}
 	if when != "" {
 		one.When = expr.Must(when)
@@ -88,28 +88,26 @@ func (f Family) add(list []attn.Candidate, o choice, own Config, p problem.Atten
 	return append(list, one)
 }
 
-// terms returns the terms of [Config.load] that are not tiles. The count of tiles needs rounds.
-func (c Config) terms() []kernel.Binding {
-	return []kernel.Binding{
-		attn.Let("items", fmt.Sprintf("cdiv(B*H*cdiv(Sq, %d)*%d, SMs)", c.rows(), c.Split)),
-		attn.Let("rounds", fmt.Sprintf("cdiv(items, %d)", c.BlocksPerSM)),
-	}
-}
-
-// expr returns the estimate for a configuration in nanoseconds.
-func (t terms) expr(c Config, causal bool) expr.Expr {
+// workLets returns the names of the estimate of work that is not balanced: see [work.nanos]. attn.Tiles adds busy to them.
+func (t terms) workLets(c Config, causal bool) []kernel.Binding {
 	tile := t.nano(perTile)
 	if causal {
 		tile += t.nano(perCausal)
 	}
-	text := fmt.Sprintf("%d + %d*items + %d*tiles", t.nano(perLaunch), t.nano(perItem), tile)
-	if c.BlocksPerSM > 1 { // some rounds have more than one block
-		text += fmt.Sprintf(" + %d*(tiles*((items + %d)/%d)/rounds)", t.nano(perBeside), c.BlocksPerSM-2, c.BlocksPerSM)
+	item, each := fmt.Sprint(t.nano(perItem)), fmt.Sprint(tile)
+	if n := c.BlocksPerSM; n > 1 { // some rounds have more than one block
+		item += "*items/rounds"
+		each += fmt.Sprintf(" + %d*((items + %d)/%d)/rounds", t.nano(perBeside), n-2, n)
 	}
-	return expr.Must(text)
+	return []kernel.Binding{
+		attn.Let("items", fmt.Sprintf("cdiv(B*H*cdiv(Sq, %d)*%d, SMs)", c.rows(), c.Split)),
+		attn.Let("rounds", fmt.Sprintf("cdiv(items, %d)", c.BlocksPerSM)),
+		attn.Let("item", item),
+		attn.Let("tile", each),
+	}
 }
 
-// balancedExpr is expr for balanced blocks: see [Config.balancedLoad].
+// balancedExpr returns the estimate for balanced blocks in nanoseconds: see [Config.balancedLoad].
 func (t terms) balancedExpr(causal bool) expr.Expr {
 	item, piece := t.nano(perItem), t.nano(perPart)
 	if causal {
@@ -119,6 +117,3 @@ func (t terms) balancedExpr(causal bool) expr.Expr {
 	return expr.Must(fmt.Sprintf("%d + %d*(items/blocks*tiles + quota) + %d*(items/blocks) + (left == 0 ? 0 : tiles%%quota == 0 ? %d + %d*(tiles/quota) : %d + %d*(tiles/quota))",
 		t.nano(perLaunch), t.nano(perTile), item, item, piece, 2*(item+piece), piece))
 }
-
-// nano returns the cost of a term in nanoseconds.
-func (t terms) nano(term int) int64 { return int64(math.Round(1000 * t[term])) }

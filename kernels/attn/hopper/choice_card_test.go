@@ -61,7 +61,7 @@ func sampled(t *testing.T, n int, seed uint64) (all []candidate) {
 				continue
 			}
 			x.configs = append(x.configs, c)
-			if nanos := o.costs.of(c, p.Causal).nanos(c.load(p, 132)); least < 0 || nanos < least {
+			if nanos := o.costs.estimate(c, p, 132); least < 0 || nanos < least {
 				least = nanos
 			}
 		}

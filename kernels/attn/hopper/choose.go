@@ -83,7 +83,7 @@ func Choose(p problem.Attention, sms int) Config {
 	best, least := widest(p.HeadDim()).adapted(p), int64(math.MaxInt64) // this design computes every problem
 	for _, o := range choices(p.HeadDim()) {
 		c := o.adapted(p)
-		if t := o.costs.of(c, p.Causal).nanos(c.load(p, sms)); t < least && !c.short(p) && c.pays(p) && c.Check(p) == nil {
+		if t := o.costs.estimate(c, p, sms); t < least && !c.short(p) && c.pays(p) && c.Check(p) == nil {
 			best, least = c, t
 		}
 	}
@@ -117,22 +117,23 @@ func (t terms) of(c Config, causal bool) terms {
 	return t
 }
 
-// dot returns the time of a load at these costs.
-func (t terms) dot(load terms) (micros float64) {
-	for i, cost := range t {
-		micros += cost * load[i]
+// estimate returns the time of a launch in whole nanoseconds. Choose compares these integers, because exported files
+// must choose the same configuration: [Family.Candidates] states this estimate for them.
+func (t terms) estimate(c Config, p problem.Attention, sms int) (nanos int64) {
+	t, sms = t.of(c, p.Causal), max(sms, 1)
+	if c.Balanced {
+		for i, n := range c.balancedLoad(p, sms) {
+			nanos += t.nano(i) * int64(n)
+		}
+		return nanos
 	}
-	return micros
+	w := c.work(p, sms)
+	item, tile := w.nanos(t)
+	return t.nano(perLaunch) + w.busy(item, tile)
 }
 
-// nanos is dot in whole nanoseconds. Choose compares these integers, because exported files must
-// choose the same configuration: [Family.Candidates] states this estimate for them.
-func (t terms) nanos(load terms) (sum int64) {
-	for i := range t {
-		sum += t.nano(i) * int64(load[i])
-	}
-	return sum
-}
+// nano returns the cost of a term in nanoseconds.
+func (t terms) nano(term int) int64 { return int64(math.Round(1000 * t[term])) }
 
 // choices returns the configurations that Choose compares. Each was the fastest on a problem
 // that was timed. The costs minimise the squared relative error over testdata/times.json:
@@ -169,17 +170,17 @@ func choicesFor(headDim int) []choice {
 	small.TileN, small.BlocksPerSM, small.Persistent, small.Descriptors = 64, 2, true, true
 	if headDim == 64 {
 		return []choice{
-			{finer, terms{0.513, 1.978, 0.324, 0, -0.006, 0, 0}},
-			{SplitKeys(2), terms{0.618, 1.93, 0.562, 0, 0.008, 0, 0}},
-			{SplitKeys(1), terms{0.443, 2.104, 0.464, 0, -0.002, 0, 0}},
-			{Latency(64), terms{1.058, 0.743, 0.778, 0.209, 0.021, 0, 0}},
-			{small, terms{1.747, 0.397, 0.49, 0.12, 0.017, 0, 0}},
-			{Pair(), terms{0.507, 2.25, 0.81, 0, 0.001, 0, 0}},
-			{ManyItems(), terms{2.236, 0.794, 0.837, 0, 0.016, 0, 0}},
-			{TwoPairs(), terms{0.574, 3.152, 0.645, 0, -0.003, 0, 0}},
-			{Throughput(64, 3), terms{2.688, 1.759, 1.447, 0, 0.028, 0, 0}},
-			{Throughput(64, 4), terms{2.326, 1.98, 1.232, 0, 0.124, 0, 0}},
-			{balanced(Throughput(64, 3)), terms{5.479, 1.747, 1.447, 0, 0.089, 0.206, 3.847}},
+			{finer, terms{0.515, 1.976, 0.325, 0, -0.003, 0, 0}},
+			{SplitKeys(2), terms{0.618, 1.93, 0.562, 0, 0.011, 0, 0}},
+			{SplitKeys(1), terms{0.449, 2.094, 0.465, 0, 0, 0, 0}},
+			{Latency(64), terms{1.063, 0.738, 0.778, 0.21, 0.026, 0, 0}},
+			{small, terms{1.754, 0.393, 0.489, 0.123, 0.018, 0, 0}},
+			{Pair(), terms{0.517, 2.24, 0.81, 0, 0.015, 0, 0}},
+			{ManyItems(), terms{2.237, 0.793, 0.837, 0, 0.02, 0, 0}},
+			{TwoPairs(), terms{0.589, 3.153, 0.644, 0, 0.021, 0, 0}},
+			{Throughput(64, 3), terms{2.698, 1.759, 1.446, 0, 0.035, 0, 0}},
+			{Throughput(64, 4), terms{2.32, 1.983, 1.232, 0, 0.125, 0, 0}},
+			{balanced(Throughput(64, 3)), terms{5.484, 1.763, 1.446, 0, 0.089, 0.202, 3.834}},
 			{balanced(Throughput(64, 4)), terms{5.039, 2.536, 1.232, 0, 0.128, 0.353, 0}},
 		}
 	}
@@ -193,67 +194,92 @@ func choicesFor(headDim int) []choice {
 		twoPersistent := two
 		twoPersistent.Persistent = true
 		return []choice{
-			{two, terms{0.272, 2.223, 0.852, 0.308, 0.045, 0, 0}},
-			{twoPersistent, terms{1.169, 1.763, 0.879, 0.315, 0.058, 0, 0}},
-			{SplitKeys(2), terms{0.518, 3.34, 0.768, 0, 0.006, 0, 0}},
-			{SplitKeys(1), terms{0, 3.829, 0.757, 0, 0.009, 0, 0}},
-			{Latency(headDim), terms{0, 2.819, 1.246, 0, -0.001, 0, 0}},
-			{Pair(), terms{0, 4.767, 1.722, 0, 0.005, 0, 0}},
-			{narrow, terms{1.507, 3.169, 1.147, 0, 0.011, 0, 0}},
-			{WideHeads(), terms{1.113, 3.941, 1.651, 0, 0.064, 0, 0}},
+			{two, terms{0.276, 2.216, 0.852, 0.308, 0.056, 0, 0}},
+			{twoPersistent, terms{1.171, 1.756, 0.88, 0.316, 0.067, 0, 0}},
+			{SplitKeys(2), terms{0.523, 3.333, 0.768, 0, 0.012, 0, 0}},
+			{SplitKeys(1), terms{0, 3.825, 0.757, 0, 0.013, 0, 0}},
+			{Latency(headDim), terms{0, 2.816, 1.246, 0, 0.003, 0, 0}},
+			{Pair(), terms{0, 4.769, 1.722, 0, 0.038, 0, 0}},
+			{narrow, terms{1.51, 3.165, 1.147, 0, 0.017, 0, 0}},
+			{WideHeads(), terms{1.118, 3.938, 1.651, 0, 0.089, 0, 0}},
 			{balanced(WideHeads()), terms{8.082, 4.299, 1.651, 0, 0.336, 0.124, 0.866}},
 		}
 	}
 	return []choice{
-		{finer, terms{0.642, 2.205, 0.469, 0, 0.019, 0, 0}},
-		{SplitKeys(2), terms{0.549, 2.555, 0.669, 0, 0.011, 0, 0}},
-		{SplitKeys(1), terms{0.395, 2.506, 0.673, 0, 0.007, 0, 0}},
-		{split, terms{0.693, 2.052, 0.943, 0, 0.022, 0, 0}},
-		{Latency(headDim), terms{0.196, 1.898, 0.938, 0, 0.018, 0, 0}},
-		{small, terms{1.741, 0.673, 0.611, 0.188, 0.024, 0, 0}},
-		{Pair(), terms{0.171, 3.054, 1.094, 0, -0.012, 0, 0}},
-		{ManyItems(), terms{2.29, 1.198, 1.093, 0, 0.018, 0, 0}},
-		{Throughput(headDim, 3), terms{2.55, 2.02, 1.379, 0, 0.074, 0, 0}},
-		{described, terms{3.046, 1.433, 1.386, 0, 0.054, 0, 0}},
+		{finer, terms{0.647, 2.198, 0.47, 0, 0.024, 0, 0}},
+		{SplitKeys(2), terms{0.546, 2.557, 0.669, 0, 0.015, 0, 0}},
+		{SplitKeys(1), terms{0.402, 2.495, 0.673, 0, 0.011, 0, 0}},
+		{split, terms{0.697, 2.047, 0.944, 0, 0.028, 0, 0}},
+		{Latency(headDim), terms{0.198, 1.896, 0.938, 0, 0.02, 0, 0}},
+		{small, terms{1.748, 0.668, 0.611, 0.19, 0.026, 0, 0}},
+		{Pair(), terms{0.185, 3.043, 1.094, 0, 0.01, 0, 0}},
+		{ManyItems(), terms{2.293, 1.196, 1.093, 0, 0.024, 0, 0}},
+		{Throughput(headDim, 3), terms{2.543, 2.025, 1.379, 0, 0.078, 0, 0}},
+		{described, terms{3.037, 1.438, 1.386, 0, 0.056, 0, 0}},
 		{balanced(Throughput(headDim, 3)), terms{6.638, 2.346, 1.379, 0, 0.149, 0.384, 2.053}},
 	}
 }
 
-// load returns the work of the SM that has the most. With one block per SM it is
-//
-//	1 launch, items, and items·tiles
-//
-// All items have equally many tiles, except under a causal mask. Tiles are counted as a
-// block loads and transposes them, also if two warpgroups split them.
-//
-// Two blocks on an SM compute their tiles at the same time: a round takes longer than with
-// one block, but not twice as long. Their beginnings and ends do not overlap.
-//
-// [Family.Candidates] states the same load as expressions, and the exported files count tiles
-// as this file does: in whole tiles.
-func (c Config) load(p problem.Attention, sms int) terms {
-	sms = max(sms, 1)
-	if c.Balanced {
-		return c.balancedLoad(p, sms)
-	}
-	blocks := p.B * p.Hq * ceil(p.Sq, c.rows()) * c.Split
-	items := ceil(blocks, sms)
-	rounds := ceil(items, c.BlocksPerSM)
-	crowded := 0 // rounds with more than one block
-	if c.BlocksPerSM > 1 {
-		crowded = (items + c.BlocksPerSM - 2) / c.BlocksPerSM
-	}
-	tiles := rounds * c.tiles(p, p.Sq)
-	load := terms{perLaunch: 1, perItem: float64(items)}
-	if p.Causal {
-		tiles = c.causalTiles(p, blocks, rounds, sms*c.BlocksPerSM)
-		load[perCausal] = float64(tiles)
-	}
-	load[perTile], load[perBeside] = float64(tiles), float64(tiles*crowded/rounds)
-	return load
+// work is how a launch of blocks that are not balanced divides its work.
+type work struct {
+	Config
+	p       problem.Attention
+	blocks  int // with each block of a cluster
+	places  int // for resident blocks, on all SMs
+	items   int // of each SM, if all items have equally many tiles
+	rounds  int // in which an SM computes its items, BlocksPerSM at a time
+	crowded int // rounds with more than one block
 }
 
-// balancedLoad is load for balanced blocks: the whole items of a block, the parts of items in its
+// work returns how a launch for p on a GPU with sms SMs divides its work.
+func (c Config) work(p problem.Attention, sms int) work {
+	w := work{Config: c, p: p, blocks: p.B * p.Hq * ceil(p.Sq, c.rows()) * c.Split, places: sms * c.BlocksPerSM}
+	w.items = ceil(w.blocks, sms)
+	w.rounds = ceil(w.items, c.BlocksPerSM)
+	if c.BlocksPerSM > 1 {
+		w.crowded = (w.items + c.BlocksPerSM - 2) / c.BlocksPerSM
+	}
+	return w
+}
+
+// nanos returns how long a place is busy with the beginning and the end of an item, and with a tile, in nanoseconds.
+// Two blocks on an SM compute their tiles at the same time: a tile takes longer than with one block, but not twice
+// as long. Their beginnings and ends do not overlap.
+func (w work) nanos(t terms) (item, tile int64) {
+	tile = t.nano(perTile)
+	if w.p.Causal {
+		tile += t.nano(perCausal)
+	}
+	return t.nano(perItem) * int64(w.items) / int64(w.rounds), tile + t.nano(perBeside)*int64(w.crowded)/int64(w.rounds)
+}
+
+// busy returns how long the place is busy that ends last, if the beginning and the end of an item take the time item,
+// and each of its tiles takes the time tile. All items have equally many tiles, except under a causal mask: there the
+// place with the longest item may have fewer items than others. For persistent blocks, part.Work deals out the items,
+// and the sizes decide how evenly. Other blocks start, longest first, when an earlier one has ended. Tiles are counted
+// as a block loads and transposes them, also if two warpgroups split them.
+//
+// [Family.Candidates] states the same time for the exported files, which compute it in the same integers.
+func (w work) busy(item, tile int64) int64 {
+	rounds, most := int64(w.rounds), int64(w.tiles(w.p, w.p.Sq))
+	switch {
+	case !w.p.Causal:
+		return rounds * (item + most*tile)
+	case w.blocks > maxCounted:
+		least := int64(w.tiles(w.p, min(w.rows(), w.p.Sq)))
+		return rounds*item + max(rounds*(least+most)/2, most)*tile
+	}
+	lengths := make([]int64, ceil(w.p.Sq, w.rows()))
+	for i := range lengths {
+		lengths[i] = item + int64(w.tiles(w.p, min((i+1)*w.rows(), w.p.Sq)))*tile
+	}
+	if w.Persistent {
+		return dealt(lengths, w.blocks, w.places)
+	}
+	return queued(lengths, w.blocks, w.places, w.Split)
+}
+
+// balancedLoad returns how often a launch of balanced blocks has each term: the whole items of a block, the parts of items in its
 // share of those that are left over, and the parts of an item that a warp merges.
 func (c Config) balancedLoad(p problem.Attention, sms int) terms {
 	d := c.divide(p, sms)
@@ -294,43 +320,23 @@ func (c Config) tiles(p problem.Attention, last int) int {
 	return ceil(ceil(keys, c.TileN), c.Split)
 }
 
-// maxCounted is the number of items up to which the tiles of a causal problem are counted
-// block by block. With more items there are many rounds, and all blocks have about the same
-// number of tiles.
+// maxCounted is the number of blocks up to which the items of a causal problem are followed
+// block by block. With more blocks there are many rounds, and all places are busy for about the same time.
 const maxCounted = 1 << 11
 
-// causalTiles returns the most tiles that an SM, or one of its resident blocks, has. For
-// persistent blocks, part.Work deals out the items, and the sizes decide how evenly. Other
-// blocks start, longest first, when an earlier one has ended.
-func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) int {
-	perHead := ceil(p.Sq, c.rows())
-	tiles := make([]int, perHead)
-	for i := range tiles {
-		tiles[i] = c.tiles(p, min((i+1)*c.rows(), p.Sq))
-	}
-	switch most := tiles[perHead-1]; {
-	case items > maxCounted:
-		return max(rounds*(tiles[0]+most)/2, most)
-	case c.Persistent:
-		return dealt(tiles, items, blocks)
-	default:
-		return queued(tiles, items, blocks, c.Split)
-	}
-}
-
-// dealt returns the most tiles that any of the persistent blocks has when part.Work deals out
+// dealt returns how long the persistent block that ends last is busy when part.Work deals out
 // the items, the longest of all heads first.
-func dealt(tiles []int, items, blocks int) (most int) {
-	heads := items / len(tiles)
+func dealt(lengths []int64, items, blocks int) (most int64) {
+	heads := items / len(lengths)
 	for b := range min(items, blocks) {
-		sum := 0
+		sum := int64(0)
 		for n := 0; n*blocks < items; n++ {
 			place := b
 			if n%2 == 1 {
 				place = blocks - 1 - b
 			}
 			if i := n*blocks + place; i < items {
-				sum += tiles[len(tiles)-1-i/heads]
+				sum += lengths[len(lengths)-1-i/heads]
 			}
 		}
 		most = max(most, sum)
@@ -338,13 +344,13 @@ func dealt(tiles []int, items, blocks int) (most int) {
 	return most
 }
 
-// queued returns the tiles after which the last item ends, if each of the places for resident
+// queued returns when the last item ends, if each of the places for resident
 // blocks takes the next item as soon as it is free, the longest of all heads first. A
 // cluster of split blocks takes split places at once.
-func queued(tiles []int, items, places, split int) (last int) {
+func queued(lengths []int64, items, places, split int) (last int64) {
 	free := make(times, max(places/split, 1))
-	heads := items / split / len(tiles)
-	for _, n := range slices.Backward(tiles) {
+	heads := items / split / len(lengths)
+	for _, n := range slices.Backward(lengths) {
 		for range heads {
 			last = max(last, free[0]+n)
 			free.delay(n)
@@ -354,11 +360,11 @@ func queued(tiles []int, items, places, split int) (last int) {
 }
 
 // times is a heap with the earliest time first.
-type times []int
+type times []int64
 
 // delay adds n to the earliest time. The general heap of the library takes three times as long, most of the
 // time of Choose.
-func (t times) delay(n int) {
+func (t times) delay(n int64) {
 	at, moved := 0, t[0]+n
 	for {
 		next := 2*at + 1

@@ -125,3 +125,32 @@ func TestDesigns(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBusy: the last item ends when a count by hand says so. 512 rows have items of 1, 1, 2, 2, 3, 3, 4 and 4 tiles
+// under a causal mask.
+func TestBusy(t *testing.T) {
+	p := square(1, 1, 512, 128, problem.E4M3)
+	p.Causal = true
+	one, many := Latency(128), Latency(128)
+	many.Persistent = true
+	pair := Latency(128)
+	pair.Split = 2 // clusters with 1, 1, 1, 1, 2, 2, 2 and 2 tiles
+	for _, x := range []struct {
+		c                     Config
+		sms, item, tile, want int64
+	}{
+		{one, 8, 100, 10, 140},
+		{one, 7, 1, 10, 41},                               // two items of 1 tile end before the longest item
+		{one, 7, 100, 10, 220},                            // after the longest item
+		{one, 3, 0, 10, 70},                               // 4+2+1, 4+2+1 and 3+3
+		{many, 7, 1, 10, 41},                              // the two of 1 tile have the same block
+		{many, 3, 0, 10, 70},                              // the same, dealt out forwards, backwards and forwards
+		{pair, 16, 100, 10, 120},                          // a cluster on each pair of SMs
+		{pair, 14, 100, 10, 220},                          // two clusters of 1 tile on a pair
+		{one, 1, 100, 10, 1000}, {many, 1, 100, 10, 1000}, // all
+	} {
+		if got := x.c.work(p, int(x.sms)).busy(x.item, x.tile); got != x.want {
+			t.Errorf("%v on %d SMs, %d per item and %d per tile: busy for %d, want %d", x.c, x.sms, x.item, x.tile, got, x.want)
+		}
+	}
+}
