@@ -60,11 +60,11 @@ func (m *measurement) resolved(c Case) Case {
 	}
 	if c.Scaled {
 		factor := 0.5 + 0.3*r.Float64()
-		if odd {
-			factor = 1 / factor // 1.25 to 2: a kernel may bound the scale
-		}
 		if far && !fixedRange(m.s.Problem.QueryFormat(), m.s.Problem.Filled().Scaling) {
-			factor *= factor * factor * factor // 1/16 to 0.41, or 2.4 to 16
+			factor *= factor * factor * factor / 4 // 1/64 to 0.1
+		}
+		if odd {
+			factor = 1 / factor // 1.25 to 2, or 10 to 64: a kernel may bound the scale
 		}
 		c.vary.scale = float64(float32(factor / math.Sqrt(float64(m.heads.D))))
 	}

@@ -262,7 +262,7 @@ func (d *deriver) groups() (list []extents) {
 	for _, group := range []int{5, 6, 7, 8, 12, 16} {
 		list = append(list, extents{2, 2, group, d.within(1, 3), d.within(2, d.tileKV/2)})
 	}
-	return list
+	return append(list, extents{1, 2, 32, 1, d.within(2, d.tileKV/2)}, extents{1, 1, 128, 1, d.within(2, d.tileKV/2)})
 }
 
 // manyRows returns a problem whose K and V have more than 2^16 rows in all, and one whose Q has: a number of rows
@@ -335,8 +335,8 @@ func (d *deriver) cases() (cases []Case) {
 			extents{2, 2, 4, d.within(1, d.tileQ), d.tileKV + d.within(1, d.tileKV)}, // grouped heads, B > 1, Sq and Skv differ
 			extents{3, 9, 1, 17, d.tileKV + 1},
 			extents{2, 2, 4, 1, d.tileKV + d.within(1, d.tileKV)}, // one query per sequence, as when a model generates
-			extents{3, 43, 3, 2, d.within(2, d.tileKV/2)},         // numbers of heads that do not fit seven bits
-			extents{d.within(65, 72), 6, 3, 1, d.within(1, 8)},    // more than 1024 blocks, more than 64 sequences
+			extents{3, 65, 2, 2, d.within(2, d.tileKV/2)},         // numbers of heads that do not fit seven bits, or six
+			extents{d.within(257, 264), 2, 3, 1, d.within(1, 8)},  // more than 1024 blocks, more than 256 sequences
 		)
 		list = append(list, d.groups()...)
 		list = append(list, d.long()...)
