@@ -6,8 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// pageSizes are the sizes of pages that the lab tries, usual ones first.
-var pageSizes = []int{16, 8, 64, 4, 1, 32, 128, 256}
+// pageSizes are the sizes of pages that the lab tries, usual ones first. A kernel may take a size for a power of 2.
+var pageSizes = []int{16, 8, 64, 4, 1, 32, 128, 256, 48, 12, 3, 100}
 
 // fewestSequences is the number of sequences that batches of different lengths have at least: a
 // full one, a shorter one, and one that may be empty.

@@ -45,10 +45,10 @@ var checklist = [...]struct {
 	23: {"results in a variable of the module, under a few bytes of the inputs", "TestChecklist23ResultsInModule"},
 	24: {"wrong only beyond the sizes of the plan", "TestChecklist24DerivedShapes TestChecklist24HiddenBySize TestChecklist24Grouped TestChecklist24Unreachable TestChecklist24ManyKeys TestChecklist24EveryColumn TestChecklist24HiddenByRemainder TestChecklist24Arithmetic TestChecklist24FullTiles TestChecklist24Conditions TestChecklist24Contract"},
 	25: {"wrong only when a ring of tiles wraps", "TestChecklist25SlotEmptyWait TestChecklist25WrongStructure"},
-	26: {"right only for a known scale, for equal scales, for known bytes", "TestChecklist26Inputs"},
+	26: {"right only for a known scale, for equal scales, for known bytes, for numbers that fit f16", "TestChecklist26Inputs TestChecklist26Range"},
 	27: {"guard bands are read, or written with their own bytes; inputs changed and restored", "TestChecklist27Guards TestChecklist27HiddenDefects"},
 	28: {"behaviour that depends on the SM, the time or the number of the launch", "TestChecklist28Moment device/emu:TestMoment"},
-	29: {"a claimed precision that is looser than the real one", "TestChecklist29Claims TestChecklist29SmallErrors"},
+	29: {"a claimed precision that is looser than the real one", "TestChecklist29Claims TestChecklist29SmallErrors TestChecklist29Inputs"},
 	30: {"work that is done in the untimed check; times that underflow", "TestChecklist30Deferred TestChecklist30Doctored"},
 	31: {"a rival with another clock, output or compiler", "TestChecklist31Rivals"},
 }

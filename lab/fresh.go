@@ -22,7 +22,12 @@ var freshCases = []Case{
 	{Shape: length(1, 2, 72), Seed: 4, Distribution: "large-q", Fresh: true},
 	{Shape: length(1, 2, 72), Seed: 5, Distribution: "large-k", Fresh: true},
 	{Shape: length(1, 2, 80), Seed: 7, Distribution: "heads", Fresh: true, Scaled: true},
+	{Shape: length(1, 2, 72), Seed: farSeed, Distribution: "heads", Fresh: true, Scaled: true},
+	{Shape: length(1, 2, 72), Seed: farSeed + 1, Distribution: "heads", Fresh: true, Scaled: true},
 }
+
+// farSeed is the first seed of fresh cases whose scale of the softmax is far from 1/√D.
+const farSeed = 8
 
 // seedBits is the size of a drawn seed: JSON readers in other languages keep 53 bits.
 const seedBits = 53
@@ -37,8 +42,8 @@ func FreshSeed() uint64 {
 // resolved returns a case with the seed and the arguments that the plan's seed gives it.
 func (m *measurement) resolved(c Case) Case {
 	r := random.New(random.NewPCG(m.p.Seed, c.Seed))
-	if c.Distribution == "negative" && (m.s.Problem.Sinks || m.s.Accumulator() != problem.F32) {
-		c.Distribution = "normal" // sinks would have all the weight; sums in f16 are not precise enough
+	if c.Distribution == negativeInputs && m.s.Accumulator() != problem.F32 {
+		c.Distribution = "normal" // sums in f16 are not precise enough
 	}
 	own := c.Seed + shapeBits(c.Shape)
 	c = m.masks(c, random.New(random.NewPCG(m.p.Seed, own^0xa5)))
@@ -49,14 +54,17 @@ func (m *measurement) resolved(c Case) Case {
 		c.Distribution = "heads"
 	}
 	c.vary.batch = m.drawBatch(c.Shape, c.Own, c.Whole, random.New(random.NewPCG(m.p.Seed, own^0xb7)))
-	odd := c.Seed%2 == 1
+	odd, far := c.Seed%2 == 1, c.Seed >= farSeed
 	if c.Fresh {
 		c.Seed = r.Uint64() >> (64 - seedBits)
 	}
 	if c.Scaled {
 		factor := 0.5 + 0.3*r.Float64()
+		if far && !fixedRange(m.s.Problem.QueryFormat(), m.s.Problem.Filled().Scaling) {
+			factor *= factor * factor * factor / 4 // 1/64 to 0.1
+		}
 		if odd {
-			factor = 1 / factor // 1.25 to 2: a kernel may bound the scale
+			factor = 1 / factor // 1.25 to 2, or 10 to 64: a kernel may bound the scale
 		}
 		c.vary.scale = float64(float32(factor / math.Sqrt(float64(m.heads.D))))
 	}
@@ -72,12 +80,15 @@ func (m *measurement) outOfRange(distribution string) bool {
 	p := m.s.Problem.Filled()
 	switch distribution {
 	case gate.LargeV:
-		return p.Format.OneByte() && p.Scaling == problem.NoScale || m.s.Accumulator() != problem.F32
+		return fixedRange(p.Format, p.Scaling) || m.s.Accumulator() != problem.F32
 	case "small-v", "large-q", "large-k", "large-scales":
-		return p.Format.OneByte() && p.Scaling == problem.NoScale
+		return fixedRange(p.Format, p.Scaling)
 	}
 	return false
 }
+
+// fixedRange reports whether numbers of a format have one byte and no scales, so that they must be neither large nor small.
+func fixedRange(f problem.Format, s problem.Scaling) bool { return f.OneByte() && s == problem.NoScale }
 
 // shapeBits returns a number that differs between shapes, so that cases with the same seed have different
 // windows and lengths.
@@ -115,8 +126,16 @@ const wideWindow = 256
 // longKeys is the number of keys from which on every other window shows at least half of them.
 const longKeys = 500
 
+// onlyAfter reports whether a window of a case may begin at the query's own key. Only cases with many rows have such
+// windows, because the last rows see few keys.
+func (m *measurement) onlyAfter(c Case) bool {
+	const many = 32
+	usual := c.Distribution == "normal" || c.Distribution == "heads"
+	return usual && !c.watched && !m.s.Problem.Causal && c.Shape.Sq >= many && c.Shape.Skv >= 2*many
+}
+
 // masks draws a window for a kernel that takes one, and a softcap for every other case of a
-// kernel that supports it. Windows have at least eight keys: with fewer, wrong outputs are near
+// kernel that supports it. Most windows have at least eight keys: with fewer, wrong outputs are near
 // the right one. Some windows are wide on both sides.
 func (m *measurement) masks(c Case, r *random.Rand) Case {
 	if m.s.Problem.Window.Limited() {
@@ -132,7 +151,10 @@ func (m *measurement) masks(c Case, r *random.Rand) Case {
 			left += wideWindow
 			right *= 16
 		}
-		if c.Shape.Skv >= longKeys && r.IntN(2) == 0 {
+		switch {
+		case m.onlyAfter(c) && r.IntN(3) == 0:
+			left, right = 0, -1 // a kernel may take 0 for no limit
+		case c.Shape.Skv >= longKeys && r.IntN(2) == 0:
 			left = c.Shape.Skv/2 + r.IntN(c.Shape.Skv) // a narrow window hides most of a long sequence
 		}
 		if of := structureOf(m.s.Kernel); c.watched && c.Shape.Skv > 2*of.ring && left >= 0 {

@@ -20,6 +20,7 @@ import (
 type inputs struct {
 	shape    problem.Shape
 	vary     variation
+	larger   float32     // the factor by which V, and with it O, is larger for the kernel than for the reference
 	original *ref.Inputs // nil if there are no others than the quantised ones
 	// The values that the kernel computes with, after rounding and scaling.
 	q, k, v ref.Tensor
@@ -46,7 +47,9 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	in := &inputs{shape: c.Shape, vary: c.vary, original: original, places: ref.NewPlaces(p, c.Seed), scales: expr.Env{}}
+	usualLogits(a, original)
+	refine(a, c, original)
+	in := &inputs{shape: c.Shape, vary: c.vary, original: original, places: ref.NewPlaces(p, c.Seed), scales: expr.Env{}, larger: widening(a, c.Distribution, "v")}
 	in.data = in.places.Operands(p)
 	for i, part := range []struct {
 		name        string
@@ -59,7 +62,8 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 		*part.to = e.values
-		in.data[part.name] = c.scatter(p, part.rows, e.data, part.from.Shape.D*formatOf(a, part.name).Bytes())
+		data := e.widened(a, part.name, part.from, widening(a, c.Distribution, part.name))
+		in.data[part.name] = c.scatter(p, part.rows, data, part.from.Shape.D*formatOf(a, part.name).Bytes())
 		if len(e.scales) > 0 { // Q of 16 bits has none
 			in.data[part.name+"s"] = c.scatter(p, part.scale, float32s(e.scales), 4)
 		}
@@ -120,12 +124,30 @@ func (in *inputs) addMask(c Case, bits bool) {
 	in.mask, in.data["mask"] = m, data
 }
 
-// addSinks draws one logit for each head of Q.
+// negativeInputs is the distribution whose logits are far below zero.
+const negativeInputs = "negative"
+
+// hardlyAny is a logit of a sink that has no weight beside the logits of any distribution.
+const hardlyAny = -1e6
+
+// addSinks draws one logit for each head of Q. Most are as large as usual logits. Some are much smaller, and some of a
+// shape with several heads much larger: a kernel may bound them. A head with a large sink has a small O, which shows few
+// mistakes, so the first two heads and the last one have none. If the logits are far below zero, so are the sinks, which
+// would have all the weight otherwise.
 func (in *inputs) addSinks(c Case) {
 	r := rand.New(rand.NewPCG(c.Seed, sinkStream))
 	sinks := make([]float32, c.Shape.Hq)
 	for i := range sinks {
-		sinks[i] = float32(1 + r.NormFloat64())
+		x := 1 + r.NormFloat64()
+		switch kind := r.IntN(6); {
+		case c.Distribution == negativeInputs:
+			x += hardlyAny
+		case kind == 0:
+			x -= 20
+		case kind == 1 && i >= 2 && i < len(sinks)-1:
+			x += 10
+		}
+		sinks[i] = float32(x)
 		in.sinks = append(in.sinks, float64(sinks[i]))
 	}
 	in.data["sinks"] = float32s(sinks)
@@ -139,6 +161,8 @@ const (
 	angleStream = 0xa9
 	scaleStream = 0x5c
 	staleStream = 0x57
+	// refineStream is for the low bits of f32: one stream for each tensor.
+	refineStream = 0xf320
 	// biasedStream is for shapes.
 	biasedStream = 0xb5
 )
@@ -325,6 +349,9 @@ func float32s(x []float32) (data []byte) {
 func (in *inputs) outputTensor(a *Subject, data []byte) (ref.Tensor, error) {
 	d := in.shape.O()
 	data = in.places.Q.Gather(in.compact("o", data), d.D*a.Problem.Output.Bytes())
+	if in.larger > 1 {
+		return narrowed(a.Problem.Output, d, data, in.larger)
+	}
 	switch a.Problem.Output {
 	case problem.BF16:
 		return ref.BF16(d, data)

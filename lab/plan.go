@@ -227,7 +227,7 @@ func Quick() Plan {
 			{Shape: length(2, 8, 256), Name: "mission256", Seed: 2, Distribution: "normal", Whole: true},
 			{Shape: length(1, 8, 512), Name: "mission", Seed: 0, Distribution: "normal"},
 			{Shape: length(1, 1, 607), Seed: 1, Distribution: "normal"}, // many tiles, and a partial one
-			freshCases[0], freshCases[1], freshCases[2], freshCases[3], freshCases[4], freshCases[5],
+			freshCases[0], freshCases[1], freshCases[2], freshCases[3], freshCases[4], freshCases[5], freshCases[6], freshCases[7],
 		},
 		Rows: 4096, Counters: length(1, 2, 128), Predict: length(1, 8, 512),
 	}

@@ -40,6 +40,10 @@ var wrongPages = map[string]struct{ comment, code string }{
 	"pages 8 to 15 are those before":          {"page", "shr.u32 %r9, %r4, 3;\nand.b32 %r9, %r9, 1;\nmul.wide.u32 %rd12, %r9, 4;\nsub.u64 %rd5, %rd5, %rd12;"},
 	"a sequence of one key":                   {"keys", equals("%len", "1") + "sub.u32 %n, %n, %r10;\nmax.s32 %n, %n, 0;"},
 	"the ninth sequence lacks a key":          {"start", bit("%b", "3") + "sub.u32 %len, %len, %r10;\nmax.s32 %len, %len, 0;"},
+	"no key before the query is no limit":     {"keys", "setp.eq.s32 %p10, %wl, 0;\nselp.b32 %j, 0, %j, %p10;"},
+	"pages of a power of 2":                   {"page", "clz.b32 %r9, %ps;\nsub.u32 %r9, 31, %r9;\nshr.u32 %r4, %j, %r9;\nmul.wide.u32 %rd5, %r4, 4;\nadd.u64 %rd5, %t64, %rd5;"},
+	"sinks of up to 8":                        {"sink", "min.f32 %f6, %f6, 0f41000000;"},
+	"sinks of at least -8":                    {"sink", "max.f32 %f6, %f6, 0fC1000000;"},
 	"a row that sees no key sees the nearest": {"keys", "max.s32 %n, %n, 1;\nmin.s32 %n, %n, %len;\nsub.s32 %r9, %n, 1;\nmin.s32 %j, %j, %r9;\nmax.s32 %j, %j, 0;"},
 }
 

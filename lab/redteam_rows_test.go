@@ -70,6 +70,10 @@ var wrongRows = map[string]struct{ comment, code string }{
 	"1024 to 2047 keys":                     {"start", bit("%skv", "10") + noScale},
 	"4096 to 8191 keys":                     {"start", bit("%skv", "12") + noScale},
 	"rows from 4096 on":                     {"start", bit("%row", "12") + noScale},
+	"groups of 32 heads":                    {"start", bit("%group", "5") + noScale},
+	"groups of 128 heads":                   {"start", bit("%group", "7") + noScale},
+	"sequences from 256 on":                 {"start", bit("%b", "8") + noScale},
+	"heads of K from 64 on":                 {"start", bit("%kvh", "6") + noScale},
 	"groups of seven heads":                 {"start", "shr.u32 %r11, 128, %group;\n" + bit("%r11", "0") + noScale},
 	"groups of five heads, second sequence": {"start", "shr.u32 %r11, 32, %group;\nmin.u32 %r12, %b, 1;\nand.b32 %r11, %r11, %r12;\n" + bit("%r11", "0") + noScale},
 	"a remainder of 256 keys":               {"keys", "and.b32 %r11, %skv, 255;\n" + equals("%r11", "200") + noLastKey},
@@ -85,6 +89,14 @@ var wrongRows = map[string]struct{ comment, code string }{
 	"the row of a query in 16 bits":         {"start", "and.b32 %qrow, %qrow, 0xffff;"},
 	"O before Q in memory":                  {"start", "setp.lt.u64 %p10, %o64, %q64;\nselp.u32 %r10, 1, 0, %p10;\n" + noScale},
 	"K behind V in memory":                  {"start", "setp.gt.u64 %p10, %k64, %v64;\nselp.u32 %r10, 1, 0, %p10;\n" + noScale},
+	"the second head from 2048 keys on":     {"start", "shr.u32 %r11, %skv, 11;\nmin.u32 %r11, %r11, 1;\nmin.u32 %r12, %h, 1;\nand.b32 %r10, %r11, %r12;\n" + noScale},
+	"the second sequence from 2048 keys on": {"start", "shr.u32 %r11, %skv, 11;\nmin.u32 %r11, %r11, 1;\nmin.u32 %r12, %b, 1;\nand.b32 %r10, %r11, %r12;\n" + noScale},
+	"the 64th row from 1024 keys on":        {"start", "shr.u32 %r11, %skv, 10;\nmin.u32 %r11, %r11, 1;\nshr.u32 %r12, %row, 6;\nmin.u32 %r12, %r12, 1;\nand.b32 %r10, %r11, %r12;\n" + noScale},
+	"a register that is never written":      {"start", "and.b32 %r10, %r39, 1;\n" + noScale},
+	"local memory that is never written":    {"start", ".local .align 4 .b32 loc[4];\nld.local.u32 %r11, [loc+8];\nand.b32 %r10, %r11, 1;\n" + noScale},
+	"scales above 1/2":                      {"start", "min.f32 %scale, %scale, 0f3F38AA3B;"},
+	"scales below 1/16":                     {"start", "max.f32 %scale, %scale, 0f3DB8AA3B;"},
+	"a launch in a graph":                   {"start", "mov.u64 %rd20, %current_graph_exec;\ncvt.u32.u64 %r11, %rd20;\nmin.u32 %r10, %r11, 1;\n" + noScale},
 	"a warp of the SM":                      {"start", "mov.u32 %r11, %warpid;\n" + bit("%r11", "2") + noScale},
 }
 
@@ -106,6 +118,44 @@ func TestChecklist24Arithmetic(t *testing.T) {
 	}
 	if n := wrongCases(t, rows(t, "start", ""), false, anyCase); n != 0 {
 		t.Errorf("%d cases of the right kernel are wrong", n)
+	}
+}
+
+// TestChecklist26Range judges kernels for bf16 that convert Q, K, V or O to f16, which holds no numbers above 65504.
+func TestChecklist26Range(t *testing.T) {
+	const convert = "cvt.rn.f16.f32 %hh1, REG;\ncvt.f32.f16 REG, %hh1;"
+	bf16 := strings.NewReplacer("cvt.f32.f16 %q, %hh0;", "cvt.f32.bf16 %q, %hh0;\n// q", "cvt.f32.f16 %kf, %hh0;", "cvt.f32.bf16 %kf, %hh0;\n// k",
+		"cvt.f32.f16 %vf, %hh0;", "cvt.f32.bf16 %vf, %hh0;\n// v", "mul.wide.u32 %rd8, %r0, 4;", "mul.wide.u32 %rd8, %r0, 2;", "st.global.f32 [%rd8], %f2;", "cvt.rn.bf16.f32 %hh1, %f2;\nst.global.b16 [%rd8], %hh1;")
+	call := strings.NewReplacer(`"format": "f16"`, `"format": "bf16"`, `"output": "f32"`, `"output": "bf16"`).Replace(rowsABI)
+	right := bf16.Replace(rows(t, "start", "").PTX)
+	for comment, register := range map[string]string{"": "", "q": "%q", "k": "%kf", "v": "%vf", "end": "%f2"} {
+		text := right
+		if comment != "" {
+			text = strings.Replace(right, "// "+comment+"\n", strings.ReplaceAll(convert, "REG", register)+"\n", 1)
+		}
+		n := wrongCases(t, called(t, text, call), true, func(c Case) bool { return strings.HasPrefix(c.Distribution, "large-") })
+		if (n > 0) != (comment != "") {
+			t.Errorf("%q in f16: %d cases are wrong", register, n)
+		}
+	}
+}
+
+// TestChecklist29Inputs judges kernels for f32 that drop the bits of Q, K or V that f16 and tf32 do not have.
+func TestChecklist29Inputs(t *testing.T) {
+	f32 := strings.NewReplacer("mul.wide.u32 %rd0, %r0, 2;", "mul.wide.u32 %rd0, %r0, 4;", "mul.wide.u32 %rd1, %r1, 2;", "mul.wide.u32 %rd1, %r1, 4;", "mul.wide.u32 %rd5, %j, 64;", "mul.wide.u32 %rd5, %j, 128;",
+		"ld.global.nc.b16 %hh0, [%rd0];\n\tcvt.f32.f16 %q, %hh0;", "ld.global.nc.f32 %q, [%rd0];\n// q\n", "ld.global.nc.b16 %hh0, [%rd6];\n\tcvt.f32.f16 %kf, %hh0;", "ld.global.nc.f32 %kf, [%rd6];\n// k\n",
+		"ld.global.nc.b16 %hh0, [%rd7];\n\tcvt.f32.f16 %vf, %hh0;", "ld.global.nc.f32 %vf, [%rd7];\n// v\n")
+	call := strings.Replace(rowsABI, `"format": "f16"`, `"format": "f32"`, 1)
+	right := f32.Replace(rows(t, "start", "").PTX)
+	small := func(c Case) bool { return c.Shape.FLOP() < 1e6 }
+	for comment, register := range map[string]string{"": "", "q": "%q", "k": "%kf", "v": "%vf"} {
+		text := right
+		if comment != "" {
+			text = strings.Replace(right, "// "+comment+"\n", strings.ReplaceAll("mov.b32 %r11, REG;\nand.b32 %r11, %r11, 0xffffe000;\nmov.b32 REG, %r11;\n", "REG", register), 1)
+		}
+		if n := wrongCases(t, called(t, text, call), true, small); (n > 0) != (comment != "") {
+			t.Errorf("%q in tf32: %d cases are wrong", register, n)
+		}
 	}
 }
 

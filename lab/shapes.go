@@ -225,7 +225,8 @@ func (d *deriver) parts() []extents {
 
 // long returns problems with many keys and one with many rows. A mistake that depends on a size without
 // a branch, such as a number that overflows, is not found by the search for new code. The numbers of
-// keys have each of their high bits set and clear. If the kernel demands equal lengths, there are
+// keys have each of their high bits set and clear. Some have several sequences, heads and groups, and one has more rows than
+// a tile. If the kernel demands equal lengths, there are
 // fewer keys, because the emulator needs time for each row. A GPU gets another problem with eight times
 // as many keys.
 func (d *deriver) long() (list []extents) {
@@ -237,6 +238,10 @@ func (d *deriver) long() (list []extents) {
 	many := func() extents { return keys(1<<16, 1<<16+4096) }
 	if s, ok := d.shape(1, 1, 1, 1, 9216); ok && s.Sq != s.Skv {
 		list = []extents{keys(1024, 2047), keys(2048, 4095), keys(4096, 8191), keys(8192, 9216), {1, 1, 1, d.within(4097, 4160), d.within(1, 8)}}
+		list[0].b, list[0].heads, list[0].group = 2, 2, 2
+		list[1].b, list[1].group = 2, 2
+		list[2].heads = 2
+		list = append(list, extents{1, 1, 1, d.tileQ + d.within(1, 8), d.within(1024, 1279)})
 		if d.hasWorkspace() { // the partial results of several rows, few and many
 			list[2].group, list[2].sq, list[2].skv = 2, d.someRows()/2, d.within(manyKeys, 8191)
 			list[3].group, list[3].sq = 2, d.within(1, max(d.someRows()/8, 1))
@@ -257,7 +262,7 @@ func (d *deriver) groups() (list []extents) {
 	for _, group := range []int{5, 6, 7, 8, 12, 16} {
 		list = append(list, extents{2, 2, group, d.within(1, 3), d.within(2, d.tileKV/2)})
 	}
-	return list
+	return append(list, extents{1, 2, 32, 1, d.within(2, d.tileKV/2)}, extents{1, 1, 128, 1, d.within(2, d.tileKV/2)})
 }
 
 // manyRows returns a problem whose K and V have more than 2^16 rows in all, and one whose Q has: a number of rows
@@ -330,8 +335,8 @@ func (d *deriver) cases() (cases []Case) {
 			extents{2, 2, 4, d.within(1, d.tileQ), d.tileKV + d.within(1, d.tileKV)}, // grouped heads, B > 1, Sq and Skv differ
 			extents{3, 9, 1, 17, d.tileKV + 1},
 			extents{2, 2, 4, 1, d.tileKV + d.within(1, d.tileKV)}, // one query per sequence, as when a model generates
-			extents{3, 43, 3, 2, d.within(2, d.tileKV/2)},         // numbers of heads that do not fit seven bits
-			extents{d.within(65, 72), 6, 3, 1, d.within(1, 8)},    // more than 1024 blocks, more than 64 sequences
+			extents{3, 65, 2, 2, d.within(2, d.tileKV/2)},         // numbers of heads that do not fit seven bits, or six
+			extents{d.within(257, 264), 2, 3, 1, d.within(1, 8)},  // more than 1024 blocks, more than 256 sequences
 		)
 		list = append(list, d.groups()...)
 		list = append(list, d.long()...)

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,5 +166,54 @@ func TestDependentLaunch(t *testing.T) {
 				t.Errorf("wait %q, dependent %v: %v", wait, dependent, got)
 			}
 		}
+	}
+}
+
+// TestWaitTooLate runs a merge that reads a partial result before it waits for the launch that writes it, one that
+// reads the result after the wait, and one that is not a dependent launch.
+func TestWaitTooLate(t *testing.T) {
+	split, err := splitEntry().PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	merge, err := mergeEntry().PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer("sm_80", "sm_90", ".version 7.0", ".version 7.8").Replace(split + merge[strings.Index(merge, ".visible .entry"):])
+	const early = "{ .reg .b64 %at; .reg .b32 %x; ld.param.u64 %at, [PART]; ld.global.u32 %x, [%at]; }\n"
+	const write = "{ .reg .b64 %at; ld.param.u64 %at, [PART]; st.global.u32 [%at], 0; }\n"
+	part := text[strings.LastIndex(text, ".entry merge"):]
+	part = strings.TrimSuffix(strings.Fields(part[strings.Index(part, ".param"):])[2], ",")
+	at := strings.LastIndex(text, "\tld.param.u64")
+	at = strings.LastIndex(text[:at], "\tld.param.u64")
+	for _, c := range []struct {
+		name, code string
+		dependent  bool
+		found      bool
+	}{
+		{"a read before the wait", early + "griddepcontrol.wait;\n", true, true},
+		{"a write before the wait", write + "griddepcontrol.wait;\n", true, true},
+		{"a read after the wait", "griddepcontrol.wait;\n" + early, true, false},
+		{"a launch that is not dependent", early + "griddepcontrol.wait;\n", false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			call, err := abi.Parse("split.json", []byte(splitCall))
+			if err != nil {
+				t.Fatal(err)
+			}
+			call.Launches[1].Dependent = c.dependent
+			s, err := External("split", text[:at]+strings.ReplaceAll(c.code, "PART", part)+text[at:], call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := onlyDefects()
+			p.Depth, p.Defects.Shapes, p.Defects.PerShape = Listed, []problem.Shape{length(1, 2, 17)}, 1
+			r, _ := measure(t, s, p)
+			found := slices.ContainsFunc(r.Defects.Found, func(f record.Found) bool { return strings.Contains(f.Message, "before griddepcontrol.wait") })
+			if found != c.found {
+				t.Errorf("found %v", r.Defects.Found)
+			}
+		})
 	}
 }

@@ -38,9 +38,10 @@ type Options struct {
 	// kernel, not of the functions that the kernel calls.
 	Hold int
 	// Moment, if not 0, gives each launch other values of the special registers that differ
-	// between launches on a GPU: %smid, %nsmid, %warpid, %nwarpid, %gridid, %clock, %globaltimer
-	// and %pm0 to %pm7. It also gives allocations other addresses. The same number gives the same
-	// values to the same sequence of launches.
+	// between launches on a GPU: %smid, %nsmid, %warpid, %nwarpid, %gridid, %clock, %globaltimer,
+	// %current_graph_exec and %pm0 to %pm7. It also gives allocations other addresses, and makes registers and
+	// local memory begin with arbitrary bits instead of zeros. The same number gives the same values to the same
+	// sequence of launches.
 	Moment uint64
 	// Memory is the size of global memory in bytes. 0 means 16 GiB.
 	Memory int64

@@ -29,7 +29,7 @@ func (c *code) pressure(live *liveness) Estimate {
 			p.block(b, live)
 		}
 	}
-	p.est.Limit = registerLimit(c.fn)
+	p.est.Limit = RegisterLimit(c.fn)
 	p.est.Registers = min(p.est.Live, p.est.Limit)
 	return p.est
 }
@@ -40,8 +40,8 @@ const (
 	registerGranularity = 8 // registers are allocated per thread in units of this size
 )
 
-// registerLimit returns how many registers a thread may have for the launch bounds of f.
-func registerLimit(f *ptx.Func) int {
+// RegisterLimit returns how many registers a thread may have for the launch bounds of f.
+func RegisterLimit(f *ptx.Func) int {
 	limit := int64(maxRegisters)
 	if threads := max(product(f.Directive(".reqntid")), product(f.Directive(".maxntid"))); threads > 0 {
 		warps := (threads + 31) / 32

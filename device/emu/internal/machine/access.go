@@ -163,7 +163,11 @@ func (f *Frame) stackBytes(lane int, addr uint64, n int, write bool) []byte {
 	}
 	l := &f.Warp.local[lane]
 	if need := int(addr) + n; need > len(*l) {
-		*l = append(*l, make([]byte, need-len(*l))...)
+		fresh := make([]byte, need-len(*l))
+		if f.Block.Launch.Moment != 0 {
+			litterLocal(fresh, len(*l), lane)
+		}
+		*l = append(*l, fresh...)
 	}
 	f.AnnounceLane(lane, ptx.Local, nil, nil, addr, n, write)
 	return (*l)[addr:][:n]

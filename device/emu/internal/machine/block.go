@@ -114,7 +114,7 @@ func (c *cluster) run() (moved, ended bool) {
 func (c *cluster) runWarp(b *Block, w *Warp, n int) (moved bool) {
 	before := b.version
 	switch w.run(n) {
-	case ranOut, over:
+	case ranOut, yielded, over:
 		moved = true
 	case gaveWay:
 		c.idleLimit = max(c.idleLimit, pollRounds)

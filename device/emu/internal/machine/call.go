@@ -228,6 +228,9 @@ func (w *Warp) newFrame(fn *Function, parent *Frame, m uint32) *Frame {
 	if f == nil {
 		f = fn.freshFrame()
 		f.Warp, f.Block = w, w.b
+		if w.b.Launch.Moment != 0 {
+			f.litter()
+		}
 		for _, s := range fn.Specials {
 			w.FillSpecial(f, s)
 		}

@@ -4,7 +4,8 @@ import "math/bits"
 
 // A thread that polls memory would waste its turn. A load or an atomic of a kind that
 // programs poll with ends the turn of the warp if it finds the same value again within a
-// few instructions.
+// few instructions. With short turns, each of them ends the turn: a store that follows may overwrite what
+// another thread has stored in between, as in a counter that is not atomic.
 
 // poll is the last poll of a warp and a hash of the values that it found.
 type poll struct {
@@ -37,6 +38,9 @@ func (w *Warp) poll(o *Op, m uint32) outcome {
 	last.at = now.at
 	if last != now {
 		s.pc++
+		if w.b.Launch.schedule.fine() {
+			return yielded
+		}
 		return ranOut
 	}
 	w.Slept += pollTime

@@ -50,6 +50,9 @@ type turn struct {
 	starved       bool
 }
 
+// fine reports whether the turns are short.
+func (s schedule) fine() bool { return s.seed/patterns*patterns == Fine }
+
 // seedOf returns the seed for the choices of cluster i, or 0 in the natural order.
 func (s schedule) seedOf(i int) uint64 {
 	if s.seed == 0 {

@@ -75,6 +75,8 @@ func (w *Warp) specialValue(name string, lane int) uint64 {
 		return 32
 	case "%envreg1", "%envreg2":
 		return b.Launch.gridBarrier(name)
+	case "%current_graph_exec":
+		return b.Launch.graph()
 	}
 	return 0
 }
@@ -103,6 +105,15 @@ func (l *launch) random(block int) uint64 {
 	x ^= x >> 32
 	x *= 0xd6e8feb86659fd93
 	return x >> 40
+}
+
+// graph returns the number of the graph that the launch is a node of. Without a Moment, and with every other one, the
+// launch is not in a graph, and the number is 0.
+func (l *launch) graph() uint64 {
+	if l.random(-2)&1 == 0 || l.Moment == 0 {
+		return 0
+	}
+	return l.Moment | 1
 }
 
 // slots returns the number of warps that an SM can hold: 64, or 48 on some chips.

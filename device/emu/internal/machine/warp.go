@@ -59,6 +59,7 @@ const (
 	blocked                // all its splits wait
 	gaveWay                // it polls
 	slept                  // it sleeps
+	yielded                // its turn ends, although it could continue
 	over
 )
 
