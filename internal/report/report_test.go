@@ -276,13 +276,16 @@ func chosen(days int, config string, shape problem.Shape, micros float64) *recor
 func TestChosenByShape(t *testing.T) {
 	brief := chosen(2, "narrower", problem.Square(1, 8, 512, 64), 4)
 	brief.Performance.Shapes[0].Runs = brief.Performance.Shapes[0].Runs[:1]
+	untimed := chosen(1, "wider", problem.Square(4, 32, 4096, 64), 1)
+	untimed.Performance = nil
 	v := view(t,
 		one(chosen(0, "narrow", problem.Square(1, 8, 512, 64), 5), record.Merge),
 		one(chosen(0, "wide", problem.Square(4, 32, 4096, 64), 800), record.Merge),
 		one(chosen(0, "broad", problem.Square(4, 16, 4096, 128), 600), record.Merge),
 		one(chosen(1, "narrower", problem.Square(1, 8, 512, 64), 6), record.Merge), // slower, but the newest
 		one(brief, ""), // times of one process without a verdict
-		one(chosen(2, "wide", problem.Square(4, 32, 4096, 64), 700), ""),   // a judged text, times of many processes
+		one(untimed, record.Correct),
+		one(chosen(2, "wider", problem.Square(4, 32, 4096, 64), 700), ""),  // a judged text, times of many processes
 		one(chosen(3, "unknown", problem.Square(4, 16, 4096, 128), 1), ""), // no record of this text has a verdict
 	)
 	var got []string
@@ -292,7 +295,7 @@ func TestChosenByShape(t *testing.T) {
 		}
 		got = append(got, s.Shape.String()+": "+s.Best().Label)
 	}
-	want := "1,8,512,64: hopper D 64 narrower|4,32,4096,64: hopper D 64 wide|4,16,4096,128: hopper D 128 broad"
+	want := "1,8,512,64: hopper D 64 narrower|4,32,4096,64: hopper D 64 wider|4,16,4096,128: hopper D 128 broad"
 	slices.Sort(got)
 	if w := strings.Split(want, "|"); !slices.Equal(got, []string{w[0], w[2], w[1]}) {
 		t.Errorf("%q", got)

@@ -147,8 +147,8 @@ func published(item *evidence.Item) bool {
 }
 
 // newest returns the record whose times are shown for each kernel and shape. A judged record is
-// preferred to one without a verdict. Of two records of the same PTX, the one with more rivals is
-// preferred, and otherwise the newer one.
+// preferred to one without a verdict: see [Kernel.verdict]. Of two records of the same PTX, the one with its
+// own verdict is preferred, then the one with more rivals, and otherwise the newer one.
 func (v *View) newest() map[place]*evidence.Item {
 	found, judged := map[place]*evidence.Item{}, map[*evidence.Item]bool{}
 	for _, k := range v.Kernels {
@@ -170,6 +170,9 @@ func (v *View) newest() map[place]*evidence.Item {
 
 // overrides reports whether a record is shown instead of another for a shape.
 func overrides(item, was *evidence.Item, shape problem.Shape, judged map[*evidence.Item]bool) bool {
+	if own := item.Verdict() != nil; item.Kernel.Same(&was.Kernel) && own != (was.Verdict() != nil) {
+		return own
+	}
 	if judged[item] != judged[was] {
 		return judged[item]
 	}
