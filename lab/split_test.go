@@ -139,8 +139,9 @@ func withoutLines(text string) (lines []string) {
 	return lines
 }
 
-// TestDependentLaunch wants a dependent launch to wait for the launch before it.
-func TestDependentLaunch(t *testing.T) {
+// splitForHopper returns the entries that split and merge, for GPUs with dependent launches.
+func splitForHopper(t *testing.T) string {
+	t.Helper()
 	split, err := splitEntry().PTX()
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +150,12 @@ func TestDependentLaunch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer("sm_80", "sm_90").Replace(split + merge[strings.Index(merge, ".visible .entry"):])
+	return strings.NewReplacer("sm_80", "sm_90", ".version 7.0", ".version 7.8").Replace(split + merge[strings.Index(merge, ".visible .entry"):])
+}
+
+// TestDependentLaunch wants a dependent launch to wait for the launch before it.
+func TestDependentLaunch(t *testing.T) {
+	text := splitForHopper(t)
 	for wait, found := range map[string]bool{"": true, "\tgriddepcontrol.wait;\n": false} {
 		for _, dependent := range []bool{false, true} {
 			at := strings.LastIndex(text, "\tld.param")
@@ -172,15 +178,7 @@ func TestDependentLaunch(t *testing.T) {
 // TestWaitTooLate runs a merge that reads a partial result before it waits for the launch that writes it, one that
 // reads the result after the wait, and one that is not a dependent launch.
 func TestWaitTooLate(t *testing.T) {
-	split, err := splitEntry().PTX()
-	if err != nil {
-		t.Fatal(err)
-	}
-	merge, err := mergeEntry().PTX()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.NewReplacer("sm_80", "sm_90", ".version 7.0", ".version 7.8").Replace(split + merge[strings.Index(merge, ".visible .entry"):])
+	text := splitForHopper(t)
 	const early = "{ .reg .b64 %at; .reg .b32 %x; ld.param.u64 %at, [PART]; ld.global.u32 %x, [%at]; }\n"
 	const write = "{ .reg .b64 %at; ld.param.u64 %at, [PART]; st.global.u32 [%at], 0; }\n"
 	part := text[strings.LastIndex(text, ".entry merge"):]

@@ -67,8 +67,8 @@ func FindDesign(name string) (Design, error) {
 // and with smaller tiles for wide heads. Sums in V do not include weights that round to 0 in e4m3.
 // Unless each tile has its own maxima, many weights round to 0 when there are many keys and
 // outliers among them, and the sum is too small. With wide heads there are no registers for sums in V, and
-// little shared memory, so warpgroups that split keys have tiles of 64 keys. Kernels with maxima per tile or
-// sums in V compute a share of the weights as codes.
+// little shared memory, so warpgroups that split keys have tiles of 64 keys. A share of the weights is computed
+// as codes by kernels with sums in V, and by those for wide heads with maxima per tile and without an LSE.
 func (c Config) adapted(p problem.Attention) Config {
 	c.SumsInV = c.SumsInV && !p.LSE && p.DimV() <= maxSumsInVDim && (c.TileMaxima || p.Skv <= maxSumsInVKeys)
 	wide := p.DimV() > maxSumsInVDim
